@@ -21,7 +21,8 @@ use almanack_core::{
         Key, Severity,
         port::{Answer, Notice, Notifier, Outcome},
     },
-    edition::port::{FailureClass, Sent},
+    edition::port::{Failure, FailureClass, Sent},
+    secret::Secret,
     time::Clock,
 };
 use async_trait::async_trait;
@@ -31,14 +32,15 @@ use crate::{
     bearer::Bearer,
     http::Client,
     signature::SigningKey,
-    telegram::{Bot, Form, MESSAGE_UNITS_MAX, cut},
+    telegram::{Bot, BotSettings, Form, MESSAGE_UNITS_MAX, cut},
 };
 use exec::Program;
-use mail::Mailer;
+use mail::{MailSettings, Mailer};
 use message::Message;
 pub use words::Language;
 
 /// A way to reach people.
+#[derive(Debug, Clone)]
 pub enum Way {
     /// A signed POST of JSON.
     Webhook {
@@ -47,8 +49,8 @@ pub enum Way {
         key: Option<SigningKey>,
     },
     /// A message in a chat.
-    Telegram(Bot),
-    Mail(Mailer),
+    Telegram(BotSettings),
+    Mail(MailSettings),
     /// A notification of ntfy.
     Ntfy {
         /// The server and its topic: `https://ntfy.sh/topic`.
@@ -59,7 +61,7 @@ pub enum Way {
     /// A message by an incoming webhook of Slack or a compatible service.
     Slack {
         /// The address, which is the secret.
-        url: String,
+        url: Secret,
     },
     Exec(Program),
 }
@@ -81,6 +83,7 @@ impl Wants {
 }
 
 /// A named way to reach people.
+#[derive(Debug, Clone)]
 pub struct Channel {
     /// The name used in the store, in answers and in metrics.
     pub name: String,
@@ -106,19 +109,25 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Notifies by all of `channels`; with none, every alert counts as delivered at once.
+    /// Notifies by all of `channels`; with none, every alert counts as delivered at once. What can
+    /// be checked of mail without a server is checked here.
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,
         reporting: Reporting,
         channels: Vec<Channel>,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, mail::Error> {
+        for channel in &channels {
+            if let Way::Mail(settings) = &channel.way {
+                Mailer::new(settings)?;
+            }
+        }
+        Ok(Self {
             client,
             clock,
             reporting,
             all: channels,
-        }
+        })
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -141,15 +150,20 @@ impl Channels {
         match &channel.way {
             Way::Webhook { url, key } => self.post(url, key.as_ref(), message).await,
             Way::Ntfy { url, token } => self.notify(url, token.as_ref(), message).await,
-            Way::Slack { url } => self.slack(url, message).await,
-            Way::Telegram(bot) => {
+            Way::Slack { url } => self.slack(url.expose(), message).await,
+            Way::Telegram(settings) => {
+                let (client, clock) = (self.client.clone(), self.clock.clone());
                 let text = cut(&message.text, MESSAGE_UNITS_MAX);
+                let bot = Bot::new(client, clock, settings.clone());
                 bot.say(&text, Form::Plain, None).await
             }
-            Way::Mail(mailer) => {
-                let at = self.clock.now();
-                mailer.send(message, at, self.reporting.timeout).await
-            }
+            Way::Mail(settings) => match Mailer::new(settings) {
+                Ok(mailer) => {
+                    let at = self.clock.now();
+                    mailer.send(message, at, self.reporting.timeout).await
+                }
+                Err(error) => Sent::Failed(Failure::new(FailureClass::Refused, error.to_string())),
+            },
             Way::Exec(program) => program.run(message).await,
         }
     }

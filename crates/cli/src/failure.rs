@@ -82,13 +82,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// What failed, with all its causes.
     pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
-        let mut text = format!("{what}: {error}");
-        let mut source = error.source();
-        while let Some(cause) = source {
-            text = format!("{text}: {cause}");
-            source = cause.source();
-        }
-        Self::failed(text)
+        Self::failed(format!("{what}: {}", chain(error)))
     }
 
     /// A failure with a code and a sentence.
@@ -101,35 +95,27 @@ impl Failure {
     }
 
     /// The same with advice.
-    pub(crate) fn hint(self, advice: impl Into<String>) -> Self {
-        match self {
-            Self::Reported { exit, what, .. } => Self::Reported {
-                exit,
-                what,
-                hint: Some(advice.into()),
-            },
-            other => other,
+    pub(crate) fn hint(mut self, advice: impl Into<String>) -> Self {
+        if let Self::Reported { hint, .. } = &mut self {
+            *hint = Some(advice.into());
         }
+        self
     }
 
     /// The same with another code.
-    pub(crate) fn exiting(self, exit: Exit) -> Self {
-        match self {
-            Self::Reported { what, hint, .. } => Self::Reported { exit, what, hint },
-            other => other,
+    pub(crate) fn exiting(mut self, code: Exit) -> Self {
+        if let Self::Reported { exit, .. } = &mut self {
+            *exit = code;
         }
+        self
     }
 
     /// The same, saying first what was being done: a present-tense phrase.
-    pub(crate) fn during(self, phrase: &str) -> Self {
-        match self {
-            Self::Reported { exit, what, hint } => Self::Reported {
-                exit,
-                what: format!("{phrase}: {what}"),
-                hint,
-            },
-            other => other,
+    pub(crate) fn during(mut self, phrase: &str) -> Self {
+        if let Self::Reported { what, .. } = &mut self {
+            *what = format!("{phrase}: {what}");
         }
+        self
     }
 
     /// What the process answers.
@@ -196,6 +182,17 @@ impl Failure {
     pub(crate) fn not_found(what: impl ToString) -> Self {
         Self::new(Exit::NotFound, what.to_string())
     }
+}
+
+/// An error with all its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
 }
 
 impl From<io::Error> for Failure {

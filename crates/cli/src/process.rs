@@ -5,19 +5,15 @@ mod metrics;
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::pause;
-use almanack_core::{
-    store::Store,
-    time::{Clock, Sleeper},
-    token::Token,
-};
+use almanack_core::{store::Store, time::Clock, token::Token};
+#[cfg(feature = "lab")]
+use almanack_engine::sources::Sources;
 use almanack_engine::{
     node::{self, AdmittedNode},
-    sources::Sources,
-    tick::Ticker,
     watchdog::Watchdog,
 };
 use almanack_server::{
-    AppState, Limits, Tick,
+    AppState, Limits,
     access::Access,
     serve::{Connections, serve},
 };
@@ -51,36 +47,17 @@ pub(crate) struct Process {
     pub(crate) address: SocketAddr,
     /// Who may sign in, in words.
     pub(crate) answers: &'static str,
-    /// Where its tasks live.
-    #[cfg_attr(
-        not(feature = "lab"),
-        expect(dead_code, reason = "the lab looks into it")
-    )]
-    pub(crate) store: Arc<dyn Store>,
-    /// Requests of people about sources.
-    #[cfg_attr(
-        not(feature = "lab"),
-        expect(dead_code, reason = "the lab adds sources")
-    )]
-    pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
     buses: Buses,
     reload: Reload,
-    clock: Arc<dyn Clock>,
-    sleeper: Arc<dyn Sleeper>,
+    timing: Timing,
     leaving: CancellationToken,
     listener: TcpListener,
     app: axum::Router,
-    connections: Connections,
     metrics: PrometheusHandle,
     telemetry: Telemetry,
-    /// How long requests are still served after the node reports not ready.
-    shutdown_delay: Duration,
     /// Held as long as the node works.
     node_lock: Option<NodeLock>,
-    /// How long after a stop request there is nothing left to wait for: attempts had their
-    /// drain, and results that a hanging database did not take have passed on with their leases.
-    leave_within: Duration,
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
@@ -88,14 +65,15 @@ pub(crate) async fn start(
     settings: &Settings,
     inputs: &Inputs,
     time: &Time,
+    log: Option<LogLevel>,
 ) -> Result<Process, Failure> {
     let stores = open_store(settings).await?;
-    let store = stores.work.clone();
+    let store = stores.work.as_ref();
     let node_lock = wiring::lock_node(&settings.database)?;
-    let timing = Timing::of(time, store.as_ref()).await?;
+    let timing = Timing::of(time, store).await?;
     let (clock, environment) = (timing.clock.clone(), &inputs.environment);
-    let access = choose_access(store.as_ref(), settings).await?;
-    let answers = whom(&access, store.as_ref(), clock.now()).await?;
+    let access = choose_access(store, settings).await?;
+    let answers = whom(&access, store, clock.now()).await?;
     let (listener, address) = listen(settings.server.listen).await?;
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
@@ -107,9 +85,8 @@ pub(crate) async fn start(
     // Only now the clock is right.
     let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
-    let files = Files::new(inputs.clone(), schedules.clone(), outbound)
-        .synced(settings)
-        .await?;
+    let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
+    files.sync(settings).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
@@ -119,8 +96,8 @@ pub(crate) async fn start(
         opml: Arc::new(Lists(clock.clone())),
         subscriptions: in_force.subscriptions(),
         editions: equipment.editions(),
-        public_editions: public_editions(settings),
-        tick: tick(&equipment, passes),
+        public_editions: settings.editions.on().is_some_and(|it| it.keys.public),
+        tick: equipment.tick(passes),
         store: stores.pages,
         changes: stores.changes,
         clock: clock.clone(),
@@ -142,19 +119,18 @@ pub(crate) async fn start(
         node_name,
         address,
         answers,
-        store,
-        sources: equipment.sources().sources.clone(),
         buses: Buses::of(settings, (equipment.rescheduler(), node.health()), &timing),
         node,
-        shutdown_delay: timing.real(settings.server.shutdown_delay),
-        reload: Reload::new(files, in_force, equipment),
-        clock,
-        leave_within: leave_within(settings, &timing),
-        sleeper: timing.sleeper,
+        reload: Reload {
+            files,
+            in_force,
+            equipment,
+            log,
+        },
+        timing,
         leaving,
         listener,
         app,
-        connections: connections(settings),
         metrics,
         telemetry,
         node_lock,
@@ -201,7 +177,9 @@ async fn admit_watched(
     Ok(node)
 }
 
-/// Drain and lease pass by the node's clock, however fast it runs.
+/// How long after a stop request there is nothing left to wait for: attempts had their drain, and
+/// results that a hanging database did not take have passed on with their leases. Both pass by the
+/// node's clock, however fast it runs.
 fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
     let shown = settings.node.drain + settings.node.lease + settings.server.shutdown_delay;
     timing.real(shown).saturating_add(LAST_ANSWERS)
@@ -214,14 +192,6 @@ async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
         return Err(unguarded(listen));
     }
     wiring::open_for_all(&settings.database).await
-}
-
-/// Whether published editions are public.
-fn public_editions(settings: &Settings) -> bool {
-    settings
-        .editions
-        .on()
-        .is_some_and(|edition| edition.keys.public)
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -237,14 +207,6 @@ fn connections(settings: &Settings) -> Connections {
         max: settings.server.connections,
         head_within: settings.server.header_timeout.unsigned_abs(),
         ..Connections::default()
-    }
-}
-
-/// Ticks on request, for callers with the secret.
-fn tick(equipment: &Equipment, passes: Ticker) -> Tick {
-    Tick {
-        ticker: Some(Arc::new(passes)),
-        verifier: equipment.verifier(),
     }
 }
 
@@ -266,16 +228,22 @@ impl Process {
         self.node.watchdog()
     }
 
-    /// Applies a changed log level of the configuration.
-    #[must_use]
-    pub(crate) fn turning(mut self, log: LogLevel) -> Self {
-        self.reload = self.reload.turning(log);
-        self
+    /// Where its tasks live.
+    #[cfg(feature = "lab")]
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.reload.equipment.ports().store
+    }
+
+    /// Requests of people about sources.
+    #[cfg(feature = "lab")]
+    pub(crate) fn sources(&self) -> Arc<Sources> {
+        self.reload.equipment.sources().sources.clone()
     }
 
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
-        let (leave_within, stopping) = (self.leave_within, stop.clone());
+        let leave_within = leave_within(self.reload.in_force.settings(), &self.timing);
+        let stopping = stop.clone();
         tokio::select! {
             ended = Box::pin(self.work(stop)) => ended,
             () = overdue(&stopping, leave_within) => {
@@ -287,15 +255,19 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
+        let settings = self.reload.in_force.settings();
+        let connections = connections(settings);
+        // How long requests are still served after the node reports not ready.
+        let shutdown_delay = self.timing.real(settings.server.shutdown_delay);
         let (leaving, stopping, health) = (self.leaving, stop.clone(), self.node.health());
         // Readiness fails first: load balancers stop sending requests before the address closes.
         let closing = async {
             stopping.cancelled().await;
             health.note_leaving();
-            pause(self.shutdown_delay).await;
+            pause(shutdown_delay).await;
             leaving.cancel();
         };
-        let serving = serve(self.listener, self.app, self.connections, leaving.clone());
+        let serving = serve(self.listener, self.app, connections, leaving.clone());
         let answering = async {
             tokio::select! {
                 () = serving => {}
@@ -304,11 +276,9 @@ impl Process {
                 }
             }
         };
-        let reading = self.reload.run(
-            (self.clock, self.sleeper),
-            hear(SignalKind::hangup())?,
-            stop.clone(),
-        );
+        let reading = self
+            .reload
+            .run(self.timing, hear(SignalKind::hangup())?, stop.clone());
         // Buses first: what they have taken is committed while the node is still there.
         let heard = CancellationToken::new();
         let hearing = async {

@@ -17,9 +17,7 @@
 mod files;
 mod in_force;
 
-use std::sync::Arc;
-
-use almanack_core::time::{Clock, Sleeper};
+use almanack_core::time::Clock as _;
 use almanack_engine::schedules;
 use jiff::Timestamp;
 use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
@@ -30,7 +28,7 @@ use crate::{
     failure::Failure,
     log::LogLevel,
     supervisor,
-    wiring::{Equipment, Outbound},
+    wiring::{Equipment, Outbound, Timing},
 };
 pub(crate) use files::Files;
 use files::complain;
@@ -41,10 +39,11 @@ const NAMES_MAX: usize = 10;
 
 /// What is reloaded, and what uses it.
 pub(crate) struct Reload {
-    files: Files,
-    in_force: InForce,
-    equipment: Equipment,
-    log: Option<LogLevel>,
+    pub(crate) files: Files,
+    pub(crate) in_force: InForce,
+    pub(crate) equipment: Equipment,
+    /// Where a changed log level is applied.
+    pub(crate) log: Option<LogLevel>,
 }
 
 /// Why the files are read.
@@ -56,28 +55,11 @@ enum Cause {
 }
 
 impl Reload {
-    /// For a node with this equipment and these settings.
-    pub(crate) fn new(files: Files, in_force: InForce, equipment: Equipment) -> Self {
-        Self {
-            files,
-            in_force,
-            equipment,
-            log: None,
-        }
-    }
-
-    /// Applies a changed log level to this.
-    #[must_use]
-    pub(crate) fn turning(mut self, log: LogLevel) -> Self {
-        self.log = Some(log);
-        self
-    }
-
     /// Looks at the files until `stop`, as often as the settings in force say and whenever
     /// `hangup`.
     pub(crate) async fn run(
         mut self,
-        (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),
+        Timing { clock, sleeper, .. }: Timing,
         mut hangup: Signal,
         stop: CancellationToken,
     ) {

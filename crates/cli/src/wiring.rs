@@ -56,7 +56,7 @@ use crate::{
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
 pub(crate) use event_delivery::subscriptions;
-pub(crate) use outbound::{Outbound, client_of, hooks, reach};
+pub(crate) use outbound::{Outbound, called, client_of, hooks, reach};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
 
@@ -101,20 +101,23 @@ pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>,
     }))
 }
 
-/// The SQLite file that opening would create. A command that only reads must not leave an empty
-/// database behind, and should report that there are no tasks.
-pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
+/// The database's file, if it is one.
+pub(crate) fn sqlite_file(database: &Database) -> Option<PathBuf> {
     match Location::parse(database.url.expose()) {
-        Ok(Location::Sqlite(path)) if !path.exists() => Some(path),
+        Ok(Location::Sqlite(path)) => Some(path),
         _ => None,
     }
 }
 
+/// The SQLite file that opening would create. A command that only reads must not leave an empty
+/// database behind, and should report that there are no tasks.
+pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
+    sqlite_file(database).filter(|path| !path.exists())
+}
+
 /// The folder of the database's file, if it is a file.
 pub(crate) fn store_folder(database: &Database) -> Option<PathBuf> {
-    let Ok(Location::Sqlite(path)) = Location::parse(database.url.expose()) else {
-        return None;
-    };
+    let path = sqlite_file(database)?;
     // One without a folder is in the current one.
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     Some(folder.map_or_else(|| PathBuf::from("."), PathBuf::from))
@@ -123,9 +126,7 @@ pub(crate) fn store_folder(database: &Database) -> Option<PathBuf> {
 /// Writes scheduled backups, if they are configured.
 pub(crate) fn backups(settings: &Settings, clock: &Arc<dyn Clock>) -> Option<Backups> {
     let folder = settings.backup.directory.clone()?;
-    let Ok(Location::Sqlite(store)) = Location::parse(settings.database.url.expose()) else {
-        return None;
-    };
+    let store = sqlite_file(&settings.database)?;
     Some(Backups {
         vault: Arc::new(Rotation { store, folder }),
         every: settings.backup.every,
@@ -157,7 +158,7 @@ pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
     let location = Location::parse(url).map_err(|error| Failure::usage(error).during(&phrase))?;
-    let opened = almanack_store::open_for_all(&location, durability(database)).await;
+    let opened = almanack_store::open_for_all(&location, database.durability).await;
     opened.map_err(|error| Failure::from(error).during(&phrase))
 }
 
@@ -178,11 +179,6 @@ pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>,
     })
 }
 
-/// What a commit must survive.
-pub(crate) fn durability(database: &Database) -> sqlite::Durability {
-    database.durability
-}
-
 /// A kind that Almanack handles itself.
 fn own_kind(name: &str) -> Result<Kind, Failure> {
     Kind::parse(name).map_err(Failure::failed)
@@ -200,11 +196,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
                     .filter_map(|it| Kind::parse(it).ok()),
             )
             .collect(),
-        max_retry: settings
-            .kinds
-            .iter()
-            .filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.max_retry?)))
-            .collect(),
+        max_retry: by_kind(settings, |of_kind| of_kind.max_retry),
         accept_any: false,
         waiting_max: Some(settings.limits.kinds),
     }
@@ -235,11 +227,7 @@ pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, counters: Arc<Count
     Ticker::new(store, counters, clock, sleeper)
 }
 
-/// The description of a node without equipment.
-#[cfg_attr(
-    not(feature = "lab"),
-    expect(dead_code, reason = "the lab measures such nodes")
-)]
+/// The description of a node.
 pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
     NodeSettings {
         name,
@@ -254,8 +242,8 @@ pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
 fn runner_settings(settings: &Settings) -> RunnerSettings {
     RunnerSettings {
         slots: settings.node.slots,
-        limits: limits(&settings.kinds),
-        limits_in_all: limits_in_all(&settings.kinds),
+        limits: by_kind(settings, |of_kind| of_kind.slots),
+        limits_in_all: by_kind(settings, |of_kind| of_kind.slots_in_all),
         shares: shares(settings.node.slots),
         backoff: settings.retry,
         drain: settings.node.drain,
@@ -275,11 +263,11 @@ fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
     }
 }
 
-/// How many attempts of each kind a node may run at once, if configured.
-fn limits(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> {
-    let limited = kinds.iter();
-    let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
-    limited.collect()
+/// What is configured of each kind.
+fn by_kind<T>(settings: &Settings, of: impl Fn(&KindSettings) -> Option<T>) -> BTreeMap<Kind, T> {
+    let kinds = settings.kinds.iter();
+    let set = kinds.filter_map(|(kind, of_kind)| Some((kind.clone(), of(of_kind)?)));
+    set.collect()
 }
 
 /// The most that one of many may have of a node's slots: targets, sources, kinds and hosts that
@@ -301,13 +289,6 @@ fn shares(slots: usize) -> Shares {
         of_kind: of_kind.into_iter().collect(),
         long_max: slots * LONG_PER_SLOT,
     }
-}
-
-/// How many attempts of which kind all nodes together may run at once.
-fn limits_in_all(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> {
-    let limited = kinds.iter();
-    let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots_in_all?)));
-    limited.collect()
 }
 
 /// Makes the calls to business services.

@@ -137,6 +137,26 @@ pub enum Unusable {
     Payload(Invalid),
 }
 
+impl Unusable {
+    /// The path of the invalid part in the definition of a schedule.
+    pub fn path(&self) -> &'static str {
+        match self {
+            Self::Url => "target.url",
+            Self::Repository => "target.repository",
+            Self::Workflow => "target.workflow",
+            Self::Ref => "target.ref",
+            Self::Inputs(_) => "target.inputs",
+            Self::Argv => "target.argv",
+            Self::Timeout => "target.timeout",
+            Self::Reserved | Self::Task(Invalid::Kind { .. }) => "target.kind",
+            Self::Placeholder | Self::Task(Invalid::Subject { .. }) => "target.subject",
+            Self::Task(_) => "target",
+            Self::Body(_) => "target.body",
+            Self::Payload(_) => "target.payload",
+        }
+    }
+}
+
 impl Target {
     /// The name of its type, for metrics, logs and lists.
     pub fn type_name(&self) -> &'static str {

@@ -76,9 +76,8 @@ pub enum Error {
     Tls(#[source] lettre::transport::smtp::Error),
 }
 
-#[derive(Clone)]
-pub struct Mailer {
-    settings: MailSettings,
+pub(super) struct Mailer<'a> {
+    settings: &'a MailSettings,
     from: Mailbox,
     to: Vec<Mailbox>,
     tls: Option<TlsParameters>,
@@ -96,9 +95,9 @@ fn mailbox(address: &str) -> Result<Mailbox, Error> {
     })
 }
 
-impl Mailer {
+impl<'a> Mailer<'a> {
     /// Checks what can be checked without a server.
-    pub fn new(settings: MailSettings) -> Result<Self, Error> {
+    pub(super) fn new(settings: &'a MailSettings) -> Result<Self, Error> {
         let tls = match settings.security {
             Security::None => None,
             Security::Starttls | Security::Tls => {
@@ -137,7 +136,7 @@ impl Mailer {
     }
 
     fn transport(&self, timeout: Duration) -> AsyncSmtpTransport<Tokio1Executor> {
-        let settings = &self.settings;
+        let settings = self.settings;
         let tls = match (&self.tls, settings.security) {
             (Some(tls), Security::Starttls) => Tls::Required(tls.clone()),
             (Some(tls), Security::Tls) => Tls::Wrapper(tls.clone()),

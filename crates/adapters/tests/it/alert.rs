@@ -15,7 +15,7 @@ use std::{
 use almanack_adapters::{
     alert::{Channel, Channels, Language, Reporting, Wants, Way},
     signature::SigningKey,
-    telegram::{Bot, BotSettings, BotToken},
+    telegram::{BotSettings, BotToken},
 };
 use almanack_core::{
     alert::{
@@ -110,7 +110,7 @@ fn notifying(channels: Vec<Channel>) -> Channels {
         language: Language::Chinese,
         timeout: Duration::from_secs(30),
     };
-    Channels::new(client(), Arc::new(Fixed), reporting, channels)
+    Channels::new(client(), Arc::new(Fixed), reporting, channels).unwrap()
 }
 
 fn chat(url: &str) -> Channel {
@@ -120,8 +120,7 @@ fn chat(url: &str) -> Channel {
         chat: CHAT.to_owned(),
         timeout: Duration::from_secs(30),
     };
-    let bot = Bot::new(client(), Arc::new(Fixed), settings);
-    channel("ops chat", Way::Telegram(bot))
+    channel("ops chat", Way::Telegram(settings))
 }
 
 /// An edition that GitHub does not take.

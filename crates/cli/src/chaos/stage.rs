@@ -40,7 +40,6 @@ use crate::{
     args::ChaosArguments,
     config::Settings,
     failure::{Exit, Failure},
-    wiring,
 };
 
 /// How often memory is sampled and settling is checked.
@@ -104,7 +103,7 @@ impl Stage {
     /// Sets everything up, and returns once all nodes are running.
     pub(crate) async fn set(run: &Run<'_>) -> Result<Self, Failure> {
         let location = run.scratch.location();
-        let durability = wiring::durability(&run.settings.database);
+        let durability = run.settings.database.durability;
         let store = almanack_store::open(&location, durability).await?;
         let (asking, world) = (CancellationToken::new(), CancellationToken::new());
         let wires = run.plan.faults.contains(&Fault::Cut);

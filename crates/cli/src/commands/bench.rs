@@ -36,7 +36,7 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let database = &settings.database;
     let location = location(database)?;
-    let durability = wiring::durability(database);
+    let durability = database.durability;
     runtime()?.block_on(async {
         match command {
             BenchCommand::Tasks(load) => tasks(&location, durability, load, output).await?,

@@ -76,7 +76,7 @@ fn show(effective: &[Effective], output: &mut Output) -> Result<(), Failure> {
 }
 
 fn summary(reports: &[Report]) -> String {
-    let total = |severity| -> usize { reports.iter().map(|it| it.count(severity)).sum() };
+    let total = |severity| -> usize { reports.iter().map(|it| it.of(severity).count()).sum() };
     let count = |severity, word: &str| match total(severity) {
         0 => None,
         1 => Some(format!("1 {word}")),

@@ -112,8 +112,8 @@ impl Stage {
         }
         outside.inject_faults();
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
-        let (address, store) = (process.address, process.store.clone());
-        let sources = process.sources.clone();
+        let (address, store) = (process.address, process.store());
+        let sources = process.sources();
         let node = tokio::spawn(process.run(stop.clone()));
         // Only once: a source that has moved since would return at its old address.
         if arguments.no_warm_up {
@@ -259,7 +259,7 @@ async fn start_node(
         speed: plan.speed,
         counted: true,
     };
-    process::start(&settings, &inputs, &time).await
+    process::start(&settings, &inputs, &time, None).await
 }
 
 /// The feeds as sources.

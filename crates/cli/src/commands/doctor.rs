@@ -15,6 +15,8 @@ mod expect;
 mod files;
 mod outside;
 
+use almanack_adapters::clock::{SteadyClock, SystemClock};
+use almanack_core::time::Clock as _;
 use serde::Serialize;
 
 use super::check;
@@ -79,7 +81,7 @@ pub(super) fn run(arguments: &DoctorArguments, inputs: &Inputs, output: &mut Out
     let expectations = expect::parse_all(&arguments.expect)?;
     let loaded = config::load(inputs, Need::Everything);
     let mut findings = configuration(&loaded, inputs);
-    let watch = clock::Stopwatch::start();
+    let steady = SteadyClock::start();
     match (&loaded.settings, &loaded.readable) {
         (Some(settings), _) => {
             findings.extend(files::look(settings, inputs));
@@ -100,7 +102,7 @@ pub(super) fn run(arguments: &DoctorArguments, inputs: &Inputs, output: &mut Out
             .hint("correct the configuration first; see `almanack check`"),
         ),
     }
-    findings.push(watch.stop());
+    findings.push(clock::judge(SystemClock.now(), steady.now()));
     findings.push(clock::zones());
     show(&findings, output)
 }
@@ -127,9 +129,18 @@ async fn stored(
     settings: &Settings,
     expectations: &[expect::Expectation],
 ) -> Result<Vec<Finding>, Failure> {
-    let mut findings = database::look(settings, arguments.deep).await?;
-    findings.extend(clock::look(settings).await);
-    findings.extend(expect::look(settings, expectations).await);
+    let (mut findings, filled) = database::look(settings, arguments.deep).await?;
+    // A store that does not exist, or that opening would migrate, is not opened; why one cannot be
+    // opened is in the finding about the database.
+    if filled == database::Filled::Whole {
+        findings.extend(clock::look(settings).await.unwrap_or_default());
+    }
+    if !expectations.is_empty() {
+        findings.extend(match expect::look(settings, expectations).await {
+            Ok(found) => found,
+            Err(failure) => vec![Finding::failed("expected", failure.parts().0)],
+        });
+    }
     Ok(findings)
 }
 

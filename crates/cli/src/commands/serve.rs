@@ -24,8 +24,7 @@ pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Done
 
 async fn serve(settings: &Settings, inputs: &Inputs, level: LogLevel) -> Done {
     let stop = process::stop_signal()?;
-    let process = process::start(settings, inputs, &Time::Machine).await?;
-    let process = process.turning(level);
+    let process = process::start(settings, inputs, &Time::Machine, Some(level)).await?;
     let (name, address) = (process.node_name.clone(), process.address);
     tracing::info!(node.name = %name, %address, "Listening on http://{address}/ui ({})", process.answers);
     supervisor::ready(&format!("node {name} listens on {address}"));

@@ -73,26 +73,17 @@ pub(crate) fn read_flags(flags: &[(String, String, String)]) -> (Layer, Vec<Prob
     let mut layer = Layer::new();
     let mut problems = Vec::new();
     for (flag, key, value) in flags {
-        match KeyPath::parse(key) {
-            Some(path) => {
-                let shown = match flag.as_str() {
-                    SET => format!("{key}={}", shown(Some(&path), value)),
-                    _ => shown(Some(&path), value),
-                };
-                let place = Place::Flag {
-                    flag: flag.clone(),
-                    shown,
-                };
-                layer.insert(
-                    path,
-                    Given {
-                        raw: Raw::Bare(value.clone()),
-                        place,
-                    },
-                );
-            }
-            None => problems.push(unknown_flag_key(flag, key)),
-        }
+        let Some(path) = KeyPath::parse(key) else {
+            problems.push(unknown_flag_key(flag, key));
+            continue;
+        };
+        let shown = match flag.as_str() {
+            SET => format!("{key}={}", shown(&path, value)),
+            _ => shown(&path, value),
+        };
+        let (flag, raw) = (flag.clone(), Raw::Bare(value.clone()));
+        let place = Place::Flag { flag, shown };
+        layer.insert(path, Given { raw, place });
     }
     (layer, problems)
 }
@@ -117,14 +108,10 @@ fn unknown_flag_key(flag: &str, key: &str) -> Problem {
 }
 
 fn given(path: &KeyPath, variable: &str, value: &str) -> Given {
-    let shown = shown(Some(path), value);
-    let place = Place::Environment {
-        variable: variable.to_owned(),
-        shown,
-    };
+    let (variable, shown) = (variable.to_owned(), shown(path, value));
     Given {
         raw: Raw::Bare(value.to_owned()),
-        place,
+        place: Place::Environment { variable, shown },
     }
 }
 

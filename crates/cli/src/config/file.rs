@@ -119,7 +119,7 @@ fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
     let name = text[start..equals].rsplit('.').next().unwrap_or("").trim();
     let harmless = key::KEYS
         .iter()
-        .any(|key| key.name == name && key.shown == Shown::Whole);
+        .any(|key| key.name == name && key.shown() == Shown::Whole);
     if !harmless || secret::has_password(&text[equals..end]) {
         let value = text[equals + 1..end].trim();
         let value_start = end - text[equals + 1..end].trim_start().len();
@@ -138,7 +138,7 @@ struct Walk {
 impl Walk {
     fn section(&mut self, (name, value): Entry<'_>) {
         let given = name.get_ref().as_ref();
-        if key::section(given).is_none() && key::inside(given).is_empty() {
+        if !key::sections().contains(&given) && key::inside(given).is_empty() {
             cover(&mut self.covered, value);
             let is_table = matches!(value.get_ref(), DeValue::Table(_));
             return self.unknown_section(name, is_table);
@@ -195,7 +195,7 @@ impl Walk {
         };
         let raw = raw(value.get_ref());
         let reference = raw.as_text().is_some_and(secret::is_reference);
-        let covered = match key.shown {
+        let covered = match key.shown() {
             Shown::Whole => false,
             Shown::Host => raw.texts().any(|text| secret::only_host(text) != text),
             Shown::Never => true,

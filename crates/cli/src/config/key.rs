@@ -7,7 +7,7 @@ use std::{fmt, sync::LazyLock};
 
 use super::{
     settings::{self, KindSettings, SubscriptionKeys},
-    table::{About, Section, Shape, Usual},
+    table::{Section, Shape, Usual},
 };
 
 /// All keys, in the order they are shown.
@@ -29,8 +29,6 @@ pub(crate) struct Key {
     pub(crate) shape: Shape,
     /// The default.
     pub(crate) usual: Usual,
-    /// How much of its value may be shown or written down.
-    pub(crate) shown: Shown,
     /// Further environment variables that set it, after its own.
     pub(crate) aliases: &'static [&'static str],
     /// Whether a running node adopts a changed value; otherwise it waits for the next start.
@@ -64,27 +62,12 @@ pub(crate) fn is_named(section: &str) -> bool {
 pub(crate) const VARIABLE_PREFIX: &str = "ALMANACK_";
 
 impl Key {
-    /// A key, as the table describes it.
-    pub(crate) fn new(
-        section: &'static str,
-        name: &'static str,
-        words: [&'static str; 2],
-        about: About,
-    ) -> Self {
-        let shown = match about.shape {
+    /// How much of its value may be shown or written down.
+    pub(crate) fn shown(&self) -> Shown {
+        match self.shape {
             Shape::Secret => Shown::Never,
             Shape::Address => Shown::Host,
             _ => Shown::Whole,
-        };
-        Self {
-            section,
-            name,
-            words: words.map(str::trim),
-            shape: about.shape,
-            usual: about.usual,
-            shown,
-            aliases: about.aliases,
-            reloadable: about.reloadable,
         }
     }
 
@@ -131,11 +114,6 @@ pub(crate) fn sections() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = KEYS.iter().map(|key| key.section).collect();
     names.dedup();
     names
-}
-
-/// The section of this name, if it has keys.
-pub(crate) fn section(name: &str) -> Option<&'static str> {
-    sections().into_iter().find(|section| *section == name)
 }
 
 /// What the sections right inside of `outer` are called there.
@@ -192,7 +170,7 @@ impl KeyPath {
 
     /// How much of its value may be shown.
     pub(crate) fn shown(&self) -> Shown {
-        find(self.section, self.name).map_or(Shown::Whole, |key| key.shown)
+        find(self.section, self.name).map_or(Shown::Whole, Key::shown)
     }
 
     /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no

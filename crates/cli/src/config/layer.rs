@@ -74,11 +74,11 @@ pub(crate) struct Given {
 pub(crate) type Layer = BTreeMap<KeyPath, Given>;
 
 /// A value of the environment or the command line as an error may show it.
-pub(crate) fn shown(path: Option<&KeyPath>, value: &str) -> String {
+pub(crate) fn shown(path: &KeyPath, value: &str) -> String {
     if secret::has_password(value) {
         return COVER.to_owned();
     }
-    match path.map_or(Shown::Never, KeyPath::shown) {
+    match path.shown() {
         Shown::Never | Shown::Host if secret::is_reference(value) => value.to_owned(),
         Shown::Never => COVER.to_owned(),
         Shown::Host => secret::only_host(value),

@@ -23,7 +23,7 @@ use super::{
     report::{Place, Problem, Severity},
     secret::{self, Reference},
     source::Source,
-    value::{Complaint, Read},
+    table::Form,
 };
 use crate::when;
 
@@ -132,54 +132,16 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The value at `path`, or `default`.
-    pub(crate) fn value<T: Show>(
-        &mut self,
-        path: &KeyPath,
-        default: T,
-        parse: impl FnOnce(&Given) -> Read<T>,
-    ) -> T {
-        let value = self.parse(path, parse).unwrap_or(default);
-        self.note_value(path, &value);
-        value
-    }
-
-    /// The value at `path`, if there is one; `unset` describes what happens otherwise.
-    pub(crate) fn optional<T: Show>(
-        &mut self,
-        path: &KeyPath,
-        unset: &str,
-        parse: impl FnOnce(&Given) -> Read<T>,
-    ) -> Option<T> {
-        let value = self.parse(path, parse);
-        match &value {
-            Some(value) => self.note_value(path, value),
-            None => self.note(path, unset.to_owned()),
-        }
-        value
-    }
-
-    /// The secret at `path`, fetched from where it is kept.
-    pub(crate) fn secret(&mut self, path: &KeyPath, unset: &str) -> Option<Secret> {
-        let given = self.layer.get(path).cloned();
-        let Some(given) = given else {
-            self.note(path, unset.to_owned());
-            return None;
+    /// The value at `path`, if there is a valid one; `usual` describes what is in force otherwise.
+    pub(crate) fn value<T>(&mut self, path: &KeyPath, form: Form<T>, usual: String) -> Option<T> {
+        let fetched = self.fetched(path);
+        let value = match fetched.as_ref().map(form.read) {
+            Some(Err(problem)) => self.complain(path, without(problem, path, fetched.as_ref())),
+            read => read.and_then(Result::ok),
         };
-        self.note(path, shown_secret(&given));
-        let found = find_secret(&given, self.environment, self.base);
-        let needed = self.need == Need::Everything || path.section == "database";
-        match found {
-            Ok(secret) => {
-                if let Some(noted) = self.effective.last_mut() {
-                    noted.hidden = Some(secret.clone());
-                }
-                Some(secret)
-            }
-            Err(Missing::Kept(complaint)) if needed => self.complain(path, complaint),
-            Err(Missing::Kept(_)) => None,
-            Err(Missing::Literal(complaint)) => self.complain(path, complaint),
-        }
+        let whole = value.as_ref().map(form.show);
+        self.note(path, fetched.as_ref(), whole, usual);
+        value
     }
 
     /// Where the value at `path` was given, to point there.
@@ -285,72 +247,77 @@ impl Reader<'_> {
         }
     }
 
-    fn parse<T>(&mut self, path: &KeyPath, parse: impl FnOnce(&Given) -> Read<T>) -> Option<T> {
-        let mut given = self.layer.get(path)?.clone();
-        if path.shown() == Shown::Host {
-            given.raw = self.fetched(path, given.raw)?;
-        }
-        let complaint = match parse(&given) {
-            Ok(value) => return Some(value),
-            Err(complaint) => without(complaint, &given.raw, path.shown()),
+    /// What is given at `path`: itself, even where only the place is written that keeps it.
+    fn fetched(&mut self, path: &KeyPath) -> Option<Given> {
+        let given = self.layer.get(path)?.clone();
+        let what = match path.shown() {
+            Shown::Whole => return Some(given),
+            Shown::Host => "address",
+            Shown::Never => "secret",
         };
-        self.complain(path, complaint)
-    }
-
-    /// An address that may be kept where secrets are.
-    fn fetched(&mut self, path: &KeyPath, raw: Raw) -> Option<Raw> {
-        let Some(kept) = raw.as_text().and_then(Reference::parse) else {
-            return Some(raw);
+        let problem = match given.raw.as_text().and_then(Reference::parse) {
+            Some(reference) => match reference.resolve(self.environment, self.base) {
+                Ok(found) => {
+                    let raw = Raw::Text(found.expose().to_owned());
+                    return Some(Given { raw, ..given });
+                }
+                Err(_) if self.need != Need::Everything && path.section != "database" => {
+                    return None;
+                }
+                Err(error) => Problem::new(
+                    error.to_string(),
+                    format!(
+                        "set it, or write where the {what} is kept: \"env:NAME\" or \"file:/path\""
+                    ),
+                ),
+            },
+            None if path.shown() == Shown::Host || is_in_environment(&given) => return Some(given),
+            None => Problem::new(
+                "do not write the secret itself, only where it is kept",
+                "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it in that file",
+            ),
         };
-        match kept.resolve(self.environment, self.base) {
-            Ok(address) => Some(Raw::Text(address.expose().trim().to_owned())),
-            Err(_) if self.need != Need::Everything => None,
-            Err(error) => {
-                let hint =
-                    "set it, or write where the address is kept: \"env:NAME\" or \"file:/path\"";
-                self.complain(path, Complaint::new(error.to_string(), hint))
-            }
-        }
+        self.complain(path, problem)
     }
 
     /// Refuses the value at `path`.
-    pub(crate) fn complain<T>(&mut self, path: &KeyPath, complaint: Complaint) -> Option<T> {
-        let mut place = self.place(path);
-        if let (Some(Place::File { span }), Some(part)) = (&mut place, complaint.span) {
-            *span = part;
-        }
-        let what = format!("{path}: {}", complaint.what);
+    pub(crate) fn complain<T>(&mut self, path: &KeyPath, problem: Problem) -> Option<T> {
         self.problems.push(Problem {
-            hint: complaint.hint,
-            ..Problem::error(what, place)
+            what: format!("{path}: {}", problem.what),
+            place: problem.place.or_else(|| self.place(path)),
+            ..problem
         });
         None
     }
 
-    /// Notes a value as far as it may be shown.
-    fn note_value(&mut self, path: &KeyPath, value: &impl Show) {
-        let whole = value.show();
+    /// Notes a value as far as it may be shown, or what is in force without one.
+    fn note(
+        &mut self,
+        path: &KeyPath,
+        fetched: Option<&Given>,
+        whole: Option<String>,
+        usual: String,
+    ) {
         let given = self.layer.get(path);
-        if path.shown() != Shown::Host || given.is_none() {
-            return self.note(path, whole);
-        }
         let kept = given.and_then(|given| given.raw.as_text());
         let kept = kept.filter(|text| secret::is_reference(text));
         let kept = kept.map(|text| format!(" ({text})")).unwrap_or_default();
-        let shown = secret::only_host(whole.trim_matches('"'));
-        self.note(path, format!("\"{shown}\"{kept}"));
-        if let Some(noted) = self.effective.last_mut() {
-            noted.hidden = Some(Secret::new(&whole));
-        }
-    }
-
-    fn note(&mut self, path: &KeyPath, value: String) {
-        let origin = self.origin(path);
+        let (value, hidden) = match (path.shown(), whole) {
+            (Shown::Never, _) if given.is_some() => {
+                let text = fetched.and_then(|given| given.raw.as_text());
+                (format!("{COVER}{kept}"), text.map(Secret::new))
+            }
+            (Shown::Host, Some(whole)) => {
+                let host = secret::only_host(whole.trim_matches('"'));
+                (format!("\"{host}\"{kept}"), Some(Secret::new(&whole)))
+            }
+            (_, whole) => (whole.unwrap_or(usual), None),
+        };
         self.effective.push(Effective {
             key: path.to_string(),
             value,
-            origin,
-            hidden: None,
+            origin: self.origin(path),
+            hidden,
         });
     }
 
@@ -369,56 +336,20 @@ impl Reader<'_> {
     }
 }
 
+/// Whether it is a value of the environment, where secrets may be.
+fn is_in_environment(given: &Given) -> bool {
+    let is_set = given.raw.as_text().is_some_and(|text| !text.is_empty());
+    is_set && matches!(given.place, Place::Environment { .. })
+}
+
 /// What is wrong with an address, without what may be secret in it.
-fn without(complaint: Complaint, raw: &Raw, shown: Shown) -> Complaint {
-    match raw.as_text().filter(|_| shown == Shown::Host) {
-        Some(text) => Complaint {
-            what: complaint.what.replace(text, &secret::only_host(text)),
-            ..complaint
+fn without(problem: Problem, path: &KeyPath, fetched: Option<&Given>) -> Problem {
+    let text = fetched.and_then(|given| given.raw.as_text());
+    match text.filter(|_| path.shown() == Shown::Host) {
+        Some(text) => Problem {
+            what: problem.what.replace(text, &secret::only_host(text)),
+            ..problem
         },
-        None => complaint,
-    }
-}
-
-/// Why there is no secret.
-enum Missing {
-    /// It is not at the named place.
-    Kept(Complaint),
-    /// It is written where it must not be.
-    Literal(Complaint),
-}
-
-fn find_secret(
-    given: &Given,
-    environment: &BTreeMap<String, String>,
-    base: &Path,
-) -> Result<Secret, Missing> {
-    let reference = given.raw.as_text().and_then(Reference::parse);
-    match (reference, &given.raw, &given.place) {
-        (Some(reference), _, _) => reference.resolve(environment, base).map_err(|error| {
-            let hint = "set it, or write where the secret is kept: \"env:NAME\" or \"file:/path\"";
-            Missing::Kept(Complaint::new(error.to_string(), hint))
-        }),
-        (None, Raw::Bare(text), Place::Environment { .. }) if !text.is_empty() => {
-            Ok(Secret::new(text))
-        }
-        _ => {
-            let what = "do not write the secret itself, only where it is kept";
-            let hint =
-                "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it in that file";
-            Err(Missing::Literal(Complaint::new(what, hint)))
-        }
-    }
-}
-
-/// Where a secret is kept may be shown; the secret may not.
-fn shown_secret(given: &Given) -> String {
-    match given
-        .raw
-        .as_text()
-        .filter(|text| Reference::parse(text).is_some())
-    {
-        Some(reference) => format!("{COVER} ({reference})"),
-        None => COVER.to_owned(),
+        None => problem,
     }
 }

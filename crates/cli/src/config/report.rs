@@ -7,6 +7,7 @@
 use std::{fmt::Write as _, ops::Range};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::source::{Position, Source};
 
@@ -68,6 +69,11 @@ impl Problem {
         }
     }
 
+    /// What is wrong with a value, and what to write instead; where it is written is added later.
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::error(what, None).hint(hint)
+    }
+
     /// Something that is allowed and probably not meant.
     pub(crate) fn warning(what: impl Into<String>, place: Option<Place>) -> Self {
         Self {
@@ -104,44 +110,21 @@ pub(crate) struct Report {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// A problem for a program to read.
-#[derive(Debug, Serialize)]
-pub(crate) struct ProblemView<'a> {
-    severity: Severity,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-    #[serde(flatten)]
-    position: Option<Position>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    variable: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flag: Option<&'a str>,
-}
-
 impl Report {
-    /// Whether nothing can start.
-    pub(crate) fn has_errors(&self) -> bool {
-        self.count(Severity::Error) > 0
+    /// The problems of one severity.
+    pub(crate) fn of(&self, severity: Severity) -> impl Iterator<Item = &Problem> {
+        let problems = self.problems.iter();
+        problems.filter(move |problem| problem.severity == severity)
     }
 
-    /// How many problems of one severity there are.
-    pub(crate) fn count(&self, severity: Severity) -> usize {
-        self.problems
-            .iter()
-            .filter(|problem| problem.severity == severity)
-            .count()
+    /// Whether nothing can start.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.of(Severity::Error).next().is_some()
     }
 
     /// All problems of one severity as text, each ending in a line break.
     pub(crate) fn render(&self, severity: Severity) -> String {
-        let wanted = self
-            .problems
-            .iter()
-            .filter(|problem| problem.severity == severity);
-        let texts: Vec<String> = wanted.map(|problem| self.render_one(problem)).collect();
+        let texts: Vec<String> = self.of(severity).map(|it| self.render_one(it)).collect();
         texts.join("\n")
     }
 
@@ -154,30 +137,24 @@ impl Report {
     }
 
     /// All problems for a program to read.
-    pub(crate) fn views(&self) -> Vec<ProblemView<'_>> {
-        self.problems
-            .iter()
-            .map(|problem| self.view(problem))
-            .collect()
+    pub(crate) fn views(&self) -> Vec<Value> {
+        self.problems.iter().map(|it| self.view(it)).collect()
     }
 
-    fn view<'a>(&'a self, problem: &'a Problem) -> ProblemView<'a> {
-        let mut view = ProblemView {
-            severity: problem.severity,
-            message: &problem.what,
-            hint: problem.hint.as_deref(),
-            file: None,
-            position: None,
-            variable: None,
-            flag: None,
-        };
+    fn view(&self, problem: &Problem) -> Value {
+        let mut view = json!({ "severity": problem.severity, "message": problem.what });
+        if let Some(hint) = &problem.hint {
+            view["hint"] = json!(hint);
+        }
         match (&problem.place, &self.source) {
             (Some(Place::File { span }), Some(source)) => {
-                view.file = Some(&source.name);
-                view.position = Some(source.position(span.start));
+                let Position { line, column } = source.position(span.start);
+                view["file"] = json!(source.name);
+                view["line"] = json!(line);
+                view["column"] = json!(column);
             }
-            (Some(Place::Environment { variable, .. }), _) => view.variable = Some(variable),
-            (Some(Place::Flag { flag, .. }), _) => view.flag = Some(flag),
+            (Some(Place::Environment { variable, .. }), _) => view["variable"] = json!(variable),
+            (Some(Place::Flag { flag, .. }), _) => view["flag"] = json!(flag),
             (Some(Place::File { .. }) | None, _) => {}
         }
         view

@@ -29,7 +29,7 @@ use super::{
     report::{Place, Problem},
     secret,
     table::Shape,
-    value::{self, Complaint},
+    value,
 };
 use shape::{Field, SCHEDULE, TARGET_TYPE_FIELD, fields_of_target};
 
@@ -80,7 +80,7 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, 
         match reading.schedule(&zones) {
             Some(wanted) if found.wanted.iter().any(|it| it.name == wanted.name) => {
                 let what = "an earlier schedule has the same name";
-                reading.refuse::<()>("name", Complaint::new(what, "give each a different name"));
+                reading.refuse::<()>("name", Problem::new(what, "give each a different name"));
             }
             Some(wanted) => {
                 let place = reading.spans.remove("target.kind");
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
         for field in fields {
             let path = format!("{prefix}{}", field.name);
             if let Some(example) = field.needed.filter(|_| !self.spans.contains_key(&path)) {
-                self.refuse::<()>(&path, Complaint::new("is missing", example));
+                self.refuse::<()>(&path, Problem::new("is missing", example));
             }
         }
         read
@@ -215,23 +215,22 @@ impl<'a> Reading<'a> {
         }
         match shape::read(&field.shape, value) {
             Ok(found) => Some(found),
-            Err(complaint) => {
-                // To leave it out, as the general advice is, would not help.
-                let example = field.needed.filter(|_| is_empty(value)).map(str::to_owned);
-                let hint = example.or(complaint.hint);
-                self.refuse(path, Complaint { hint, ..complaint })
-            }
+            // To leave it out, as the general advice is, would not help.
+            Err(problem) => match field.needed.filter(|_| is_empty(value)) {
+                Some(example) => self.refuse(path, problem.hint(example)),
+                None => self.refuse(path, problem),
+            },
         }
     }
 
     fn target(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Value> {
         let DeValue::Table(table) = value.get_ref() else {
-            let complaint = Complaint::new("expected a table", shape::TARGET_EXAMPLE);
-            return self.refuse("target", complaint);
+            let problem = Problem::new("expected a table", shape::TARGET_EXAMPLE);
+            return self.refuse("target", problem);
         };
         let Some((_, type_name)) = table.iter().find(|(key, _)| key.get_ref() == "type") else {
-            let complaint = Complaint::new("the type is missing", shape::TARGET_EXAMPLE);
-            return self.refuse("target", complaint);
+            let problem = Problem::new("the type is missing", shape::TARGET_EXAMPLE);
+            return self.refuse("target", problem);
         };
         self.spans
             .insert("target.type".to_owned(), type_name.span());
@@ -248,47 +247,39 @@ impl<'a> Reading<'a> {
             Ok(definition) => Some(definition),
             Err(error) => {
                 let path = error.path().to_string();
-                let what = error.into_inner().to_string();
-                self.refuse(
-                    &path,
-                    Complaint {
-                        what,
-                        hint: None,
-                        span: None,
-                    },
-                )
+                self.refuse(&path, Problem::error(error.into_inner().to_string(), None))
             }
         }
     }
 
     /// Refuses the value at `path`.
-    fn refuse<T>(&mut self, path: &str, complaint: Complaint) -> Option<T> {
-        let what = format!("{path}: {}", complaint.what);
-        self.point(path, Complaint { what, ..complaint });
+    fn refuse<T>(&mut self, path: &str, problem: Problem) -> Option<T> {
+        let what = format!("{path}: {}", problem.what);
+        self.point(path, Problem { what, ..problem });
         None
     }
 
     /// Points at the value at `path`, or at the nearest thing there is.
-    fn point(&mut self, path: &str, complaint: Complaint) {
+    fn point(&mut self, path: &str, problem: Problem) {
         let parent = path.split('.').next().unwrap_or(path);
         let known = self.spans.get(path).or_else(|| self.spans.get(parent));
         let span = known.cloned().unwrap_or_else(|| self.item.span());
-        let what = format!("{}: {}", self.title, complaint.what);
-        let problem = at(what, complaint.span.unwrap_or(span));
         self.problems.push(Problem {
-            hint: complaint.hint,
+            what: format!("{}: {}", self.title, problem.what),
+            place: problem.place.or(Some(Place::File { span })),
             ..problem
         });
     }
 
     fn unfit(&mut self, unfit: &Unfit) {
-        let (path, mut complaint) = fault::complaint(unfit);
+        let mut problem = fault::problem(unfit);
         if let (Unfit::Expression { expression, error }, Some(span)) =
             (unfit, self.spans.get("expression"))
         {
-            complaint.span = fault::inside(self.text, span, expression, error.span);
+            let part = fault::inside(self.text, span, expression, error.span);
+            problem.place = part.map(|span| Place::File { span });
         }
-        self.point(path, complaint);
+        self.point(unfit.path(), problem);
     }
 
     fn unknown(&mut self, path: &str, key: &str, span: Range<usize>, fields: &[Field]) {

@@ -21,7 +21,7 @@ mod schedules;
 mod sources;
 mod subscription;
 
-pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, CHANNEL_TIMEOUT, Heartbeat};
+pub(crate) use alerts::{Alerts, CHANNEL_TIMEOUT, Heartbeat};
 pub(crate) use calls::{Callback, KindSettings, Outbound};
 pub(crate) use database::{Backup, Database};
 pub(crate) use edition::{Edition, Editions};

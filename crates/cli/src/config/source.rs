@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use almanack_core::secret::COVER;
-use serde::Serialize;
 
 /// The file the configuration came from.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +17,7 @@ pub(crate) struct Source {
 }
 
 /// A position, counted from 1; columns count characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Position {
     /// The line.
     pub(crate) line: usize,

@@ -13,14 +13,15 @@
 
 use std::{borrow::Cow, ops::RangeInclusive, path::PathBuf};
 
-use almanack_core::secret::Secret;
+use almanack_core::secret::{COVER, Secret};
 use jiff::SignedDuration;
 
 use super::{
     key::{Key, KeyPath},
     layer::Given,
     reader::{Reader, Show},
-    value::{self, Complaint, Read},
+    report::Problem,
+    value::{self, Read},
 };
 
 /// The words that a value may be; none for any text.
@@ -60,37 +61,23 @@ pub(crate) enum Usual {
     Depends(&'static str),
 }
 
-/// Everything about a key besides its name and its description.
-#[derive(Debug, Clone)]
-pub(crate) struct About {
-    pub(crate) shape: Shape,
-    pub(crate) usual: Usual,
-    /// Further environment variables that set it, after its own.
-    pub(crate) aliases: &'static [&'static str],
-    /// Whether a running node adopts a changed value when it reads its configuration again.
-    pub(crate) reloadable: bool,
-}
-
-type Meaning<From, T> = Box<dyn FnOnce(&From) -> Read<T>>;
-
-/// How a value is written: reads it, and says what it looks like.
+/// How a value is written: what it looks like, how it is read, and how it is shown.
 pub(crate) struct Form<T> {
     shape: Shape,
-    read: Meaning<Given, T>,
+    pub(super) read: Box<dyn FnOnce(&Given) -> Read<T>>,
+    pub(super) show: fn(&T) -> String,
 }
-
-/// How a secret becomes what it is used as.
-pub(crate) struct Kept<T>(Meaning<Secret, T>);
 
 type Reading<T> = Box<dyn FnOnce(&mut Reader<'_>, &KeyPath, Option<T>) -> T>;
 
 /// A form and its default.
 pub(crate) struct Setting<T> {
-    pub(crate) about: About,
+    /// The key, but for its name and its description.
+    pub(crate) key: Key,
     read: Reading<T>,
 }
 
-impl<T: 'static> Form<T> {
+impl<T: Show + 'static> Form<T> {
     /// A form of this shape.
     pub(crate) fn new(
         shape: Shape,
@@ -104,37 +91,27 @@ impl<T: 'static> Form<T> {
         Self {
             shape,
             read: Box::new(read),
+            show: T::show,
         }
     }
+}
 
+impl<T: 'static> Form<T> {
     /// Defaults to this value.
-    pub(crate) fn default(self, default: T) -> Setting<T>
-    where
-        T: Show,
-    {
-        let usual = Usual::Value(default.show());
-        Setting::new(self.shape, usual, move |reader, path, computed| {
-            reader.value(path, computed.unwrap_or(default), self.read)
+    pub(crate) fn default(self, default: T) -> Setting<T> {
+        let usual = Usual::Value((self.show)(&default));
+        Setting::new(self.shape.clone(), usual, move |reader, path, computed| {
+            let default = computed.unwrap_or(default);
+            let shown = (self.show)(&default);
+            reader.value(path, self, shown).unwrap_or(default)
         })
     }
 
     /// No default; `text` describes what happens then.
-    pub(crate) fn unset(self, text: &'static str) -> Setting<Option<T>>
-    where
-        T: Show,
-    {
-        Setting::new(self.shape, Usual::Unset(text), move |reader, path, _| {
-            reader.optional(path, text, self.read)
-        })
-    }
-}
-
-impl<T: 'static> Kept<T> {
-    /// No default; `text` describes what happens without the secret.
     pub(crate) fn unset(self, text: &'static str) -> Setting<Option<T>> {
-        Setting::new(Shape::Secret, Usual::Unset(text), move |reader, path, _| {
-            let secret = reader.secret(path, text)?;
-            (self.0)(&secret).map_or_else(|why| reader.complain(path, why), Some)
+        let usual = Usual::Unset(text);
+        Setting::new(self.shape.clone(), usual, move |reader, path, _| {
+            reader.value(path, self, text.to_owned())
         })
     }
 }
@@ -145,14 +122,17 @@ impl<T: 'static> Setting<T> {
         usual: Usual,
         read: impl FnOnce(&mut Reader<'_>, &KeyPath, Option<T>) -> T + 'static,
     ) -> Self {
-        let about = About {
+        let key = Key {
+            section: "",
+            name: "",
+            words: [""; 2],
             shape,
             usual,
             aliases: &[],
             reloadable: false,
         };
         Self {
-            about,
+            key,
             read: Box::new(read),
         }
     }
@@ -164,39 +144,39 @@ impl<T: 'static> Setting<T> {
 
     /// A running node adopts a changed value.
     pub(crate) fn reloadable(mut self) -> Self {
-        self.about.reloadable = true;
+        self.key.reloadable = true;
         self
     }
 
     /// Variables of the original setup set it, too.
     pub(crate) fn also(mut self, aliases: &'static [&'static str]) -> Self {
-        self.about.aliases = aliases;
+        self.key.aliases = aliases;
         self
     }
 
     /// How the default depends on other keys.
     pub(crate) fn depends(mut self, how: &'static str) -> Self {
-        self.about.usual = Usual::Depends(how);
+        self.key.usual = Usual::Depends(how);
         self
     }
 
     /// What it is used as, where that is not what is written.
     pub(crate) fn map<U: 'static>(self, change: impl FnOnce(T) -> U + 'static) -> Setting<U> {
-        let Self { about, read } = self;
+        let Self { key, read } = self;
         let read: Reading<U> = Box::new(move |reader, path, _| change(read(reader, path, None)));
-        Setting { about, read }
+        Setting { key, read }
     }
 }
 
 impl Setting<Option<PathBuf>> {
     /// A relative path starts where the file is.
     pub(crate) fn beside_file(self) -> Self {
-        let Self { about, read } = self;
+        let Self { key, read } = self;
         let read: Reading<Option<PathBuf>> = Box::new(move |reader, path, _| {
             let given = read(reader, path, None)?;
             Some(reader.base.join(given))
         });
-        Self { about, read }
+        Self { key, read }
     }
 }
 
@@ -275,9 +255,12 @@ macro_rules! settings {
             fn keys(section: &'static str) -> Vec<$crate::config::key::Key> {
                 vec![$({
                     let setting: $crate::config::table::Setting<$type> = $setting;
-                    $crate::config::key::Key::new(
-                        section, stringify!($name), [$en, $zh], setting.about,
-                    )
+                    $crate::config::key::Key {
+                        section,
+                        name: stringify!($name),
+                        words: [$en, $zh].map(str::trim),
+                        ..setting.key
+                    }
                 }),+]
             }
 
@@ -299,7 +282,7 @@ macro_rules! settings {
                 Self {
                     $($name: {
                         let setting: $crate::config::table::Setting<$type> = $setting;
-                        if setting.about.reloadable { after } else { self }.$name.clone()
+                        if setting.key.reloadable { after } else { self }.$name.clone()
                     },)+
                 }
             }
@@ -367,7 +350,7 @@ pub(crate) fn text() -> Form<String> {
 }
 
 /// Text that means something.
-pub(crate) fn text_as<T: 'static>(mean: impl FnOnce(&str) -> Read<T> + 'static) -> Form<T> {
+pub(crate) fn text_as<T: Show + 'static>(mean: impl FnOnce(&str) -> Read<T> + 'static) -> Form<T> {
     Form::new(Shape::Text, |raw| mean(&value::text(raw)?))
 }
 
@@ -384,7 +367,7 @@ pub(crate) fn duration(least: SignedDuration, most: SignedDuration) -> Form<Sign
 /// A whole number within bounds.
 pub(crate) fn count<T>(bounds: RangeInclusive<T>) -> Form<T>
 where
-    T: TryFrom<i64> + TryInto<i64> + Copy + PartialOrd + std::fmt::Display + 'static,
+    T: TryFrom<i64> + TryInto<i64> + Copy + PartialOrd + std::fmt::Display + Show + 'static,
 {
     let whole = |bound: T| bound.try_into().unwrap_or(i64::MAX);
     let shape = Shape::Count(whole(*bounds.start()), whole(*bounds.end()));
@@ -402,12 +385,12 @@ pub(crate) fn choice<T: Choice>() -> Form<T> {
 }
 
 /// A list of texts that each mean something.
-pub(crate) fn texts<T: 'static>(item: impl Fn(&str) -> Read<T> + 'static) -> Form<Vec<T>> {
+pub(crate) fn texts<T: Show + 'static>(item: impl Fn(&str) -> Read<T> + 'static) -> Form<Vec<T>> {
     Form::new(Shape::Texts(Words::default()), value::texts(item))
 }
 
 /// A list of some of a few words.
-pub(crate) fn words_of<T: 'static>(
+pub(crate) fn words_of<T: Show + 'static>(
     words: impl IntoIterator<Item = &'static str>,
     item: impl Fn(&str) -> Read<T> + 'static,
 ) -> Form<Vec<T>> {
@@ -425,23 +408,25 @@ pub(crate) fn address() -> Form<String> {
 }
 
 /// A secret that is used as it is.
-pub(crate) fn secret() -> Kept<Secret> {
-    kept(|secret| Ok(secret.clone()))
+pub(crate) fn secret() -> Form<Secret> {
+    kept(|text| Ok(Secret::new(text)))
 }
 
 /// A secret that is used as something else.
-pub(crate) fn kept<T>(mean: impl FnOnce(&Secret) -> Read<T> + 'static) -> Kept<T> {
-    Kept(Box::new(mean))
+pub(crate) fn kept<T>(mean: impl FnOnce(&str) -> Read<T> + 'static) -> Form<T> {
+    Form {
+        shape: Shape::Secret,
+        read: Box::new(|given| mean(&value::text(&given.raw)?)),
+        show: |_| COVER.to_owned(),
+    }
 }
 
 /// A secret that something reads, or the reason why it cannot, with this advice.
 pub(crate) fn kept_as<T: 'static, E: std::fmt::Display + 'static>(
     parse: fn(&str) -> Result<T, E>,
     hint: &'static str,
-) -> Kept<T> {
-    kept(move |secret| {
-        parse(secret.expose()).map_err(|error| Complaint::new(error.to_string(), hint))
-    })
+) -> Form<T> {
+    kept(move |text| parse(text).map_err(|error| Problem::new(error.to_string(), hint)))
 }
 
 pub(crate) const fn millis(count: i64) -> SignedDuration {

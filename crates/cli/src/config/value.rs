@@ -1,9 +1,6 @@
 //! Parses values: one function per shape.
 
-use std::{
-    net::SocketAddr,
-    ops::{Range, RangeInclusive},
-};
+use std::{net::SocketAddr, ops::RangeInclusive};
 
 use almanack_core::address;
 use jiff::SignedDuration;
@@ -11,34 +8,13 @@ use url::Url;
 
 use super::{
     layer::Raw,
+    report::{Place, Problem},
     secret::{has_password, without_password},
 };
 use crate::{suggest, when};
 
-/// Why a value was refused, and what to write instead.
-#[derive(Debug)]
-pub(crate) struct Complaint {
-    /// What is wrong; never contains a secret.
-    pub(crate) what: String,
-    /// What to write instead.
-    pub(crate) hint: Option<String>,
-    /// Which part of the value, if not all of it.
-    pub(crate) span: Option<Range<usize>>,
-}
-
-impl Complaint {
-    /// A complaint about the whole value.
-    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            hint: Some(hint.into()),
-            span: None,
-        }
-    }
-}
-
 /// The result of reading a value.
-pub(crate) type Read<T> = Result<T, Complaint>;
+pub(crate) type Read<T> = Result<T, Problem>;
 
 /// The text, if it fits; otherwise what is wrong with it.
 pub(crate) fn fitting(
@@ -50,7 +26,7 @@ pub(crate) fn fitting(
     if fits {
         return Ok(text.to_owned());
     }
-    Err(Complaint::new(what, hint))
+    Err(Problem::new(what, hint))
 }
 
 /// What to write instead of an unknown name.
@@ -62,17 +38,23 @@ pub(crate) fn known(given: &str, names: &[&str]) -> String {
     format!("use one of {}", quoted.join(", "))
 }
 
-fn mismatch(expected: &str, raw: &Raw, example: &str) -> Complaint {
-    Complaint::new(
+fn mismatch(expected: &str, raw: &Raw, example: &str) -> Problem {
+    Problem::new(
         format!("expected {expected}, found {}", raw.name()),
         format!("for example {example}"),
     )
 }
 
+/// The text, or that something else was expected.
+fn text_or<'a>(raw: &'a Raw, expected: &str, example: &str) -> Read<&'a str> {
+    let text = raw.as_text();
+    text.ok_or_else(|| mismatch(expected, raw, example))
+}
+
 /// Text that is not empty.
 pub(crate) fn text(raw: &Raw) -> Read<String> {
     match raw.as_text() {
-        Some("") => Err(Complaint::new(
+        Some("") => Err(Problem::new(
             "expected text, found nothing",
             "remove the key instead",
         )),
@@ -88,16 +70,14 @@ pub(crate) fn duration(
     move |raw| {
         if let Raw::Number(number) = raw {
             let hint = format!("did you mean \"{number}s\"?");
-            return Err(Complaint::new(
+            return Err(Problem::new(
                 "expected a duration, found a number without a unit",
                 hint,
             ));
         }
-        let text = raw
-            .as_text()
-            .ok_or_else(|| mismatch("a duration", raw, "\"30s\""))?;
+        let text = text_or(raw, "a duration", "\"30s\"")?;
         let found = when::parse_duration(text)
-            .map_err(|unclear| Complaint::new(unclear.what, unclear.hint))?;
+            .map_err(|unclear| Problem::new(unclear.what, unclear.hint))?;
         if bounds.contains(&found) {
             return Ok(found);
         }
@@ -105,7 +85,7 @@ pub(crate) fn duration(
             when::show_duration(*bounds.start()),
             when::show_duration(*bounds.end()),
         );
-        Err(Complaint::new(
+        Err(Problem::new(
             format!("`{text}` is out of range"),
             format!("write {least} to {most}"),
         ))
@@ -121,11 +101,11 @@ where
         let number = match raw {
             Raw::Number(number) => *number,
             Raw::Bare(text) => text.trim().parse().map_err(|_| {
-                Complaint::new(format!("`{text}` is not a whole number"), "for example 64")
+                Problem::new(format!("`{text}` is not a whole number"), "for example 64")
             })?,
             Raw::Text(text) if text.parse::<i64>().is_ok() => {
                 let hint = format!("remove the quotes: {text}");
-                return Err(Complaint::new("expected a number, found text", hint));
+                return Err(Problem::new("expected a number, found text", hint));
             }
             other => return Err(mismatch("a whole number", other, "64")),
         };
@@ -134,7 +114,7 @@ where
             .filter(|count| bounds.contains(count))
             .ok_or_else(|| {
                 let hint = format!("write {} to {}", bounds.start(), bounds.end());
-                Complaint::new(format!("{number} is out of range"), hint)
+                Problem::new(format!("{number} is out of range"), hint)
             })
     }
 }
@@ -145,7 +125,7 @@ pub(crate) fn truth(raw: &Raw) -> Read<bool> {
         Raw::Truth(truth) => Ok(*truth),
         Raw::Bare(text) if text == "true" => Ok(true),
         Raw::Bare(text) if text == "false" => Ok(false),
-        other => Err(Complaint::new(
+        other => Err(Problem::new(
             format!("expected true or false, found {}", other.name()),
             "write true or false, without quotes",
         )),
@@ -164,9 +144,7 @@ pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&R
 pub(crate) fn word(raw: &Raw, words: &[&str]) -> Read<usize> {
     let listed: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let listed = listed.join(" or ");
-    let text = raw
-        .as_text()
-        .ok_or_else(|| mismatch("text", raw, &listed))?;
+    let text = text_or(raw, "text", &listed)?;
     if let Some(found) = words.iter().position(|word| *word == text) {
         return Ok(found);
     }
@@ -174,7 +152,7 @@ pub(crate) fn word(raw: &Raw, words: &[&str]) -> Read<usize> {
         || format!("write {listed}"),
         |near| format!("did you mean \"{near}\"?"),
     );
-    Err(Complaint::new(
+    Err(Problem::new(
         format!("`{text}` is not one of {listed}"),
         hint,
     ))
@@ -191,12 +169,10 @@ pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<
             .collect(),
         Raw::List(items) => {
             let each = items.iter().map(|(raw, span)| {
-                let text = raw
-                    .as_text()
-                    .ok_or_else(|| mismatch("text", raw, "\"text\""));
-                let at_item = |complaint| Complaint {
-                    span: Some(span.clone()),
-                    ..complaint
+                let text = text_or(raw, "text", "\"text\"");
+                let at_item = |problem| Problem {
+                    place: Some(Place::File { span: span.clone() }),
+                    ..problem
                 };
                 text.and_then(&item).map_err(at_item)
             });
@@ -208,9 +184,7 @@ pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<
 
 /// An address to listen on.
 pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
-    let text = raw
-        .as_text()
-        .ok_or_else(|| mismatch("an address", raw, "\"127.0.0.1:8080\""))?;
+    let text = text_or(raw, "an address", "\"127.0.0.1:8080\"")?;
     text.parse().map_err(|_| {
         let hint = match text.rsplit_once(':') {
             Some((host, port))
@@ -223,7 +197,7 @@ pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
             }
             _ => "write address and port, like \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned(),
         };
-        Complaint::new(format!("`{text}` is not an address to listen on"), hint)
+        Problem::new(format!("`{text}` is not an address to listen on"), hint)
     })
 }
 
@@ -238,31 +212,25 @@ pub(crate) fn host(text: &str) -> Read<String> {
 /// An http(s) address that can be called.
 pub(crate) fn web_address(raw: &Raw) -> Read<Url> {
     let example = "\"https://articles.example.org/publish\"";
-    let text = raw
-        .as_text()
-        .ok_or_else(|| mismatch("an address", raw, example))?;
+    let text = text_or(raw, "an address", example)?;
     let shown = without_password(text);
     let url = Url::parse(text).map_err(|error| {
-        Complaint::new(
+        Problem::new(
             format!("`{shown}` is not an address: {error}"),
             format!("for example {example}"),
         )
     })?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         let what = format!("`{shown}` is not a web address");
-        return Err(Complaint::new(what, "start it with http:// or https://"));
+        return Err(Problem::new(what, "start it with http:// or https://"));
     }
     if has_password(text) || !url.username().is_empty() {
         let hint = "remove them; receivers verify the caller by the signature";
-        return Err(Complaint::new(
+        return Err(Problem::new(
             "an address must not contain a user name or a password",
             hint,
         ));
     }
-    address::check(&url).map_err(|refusal| Complaint {
-        what: refusal.to_string(),
-        hint: None,
-        span: None,
-    })?;
+    address::check(&url).map_err(|refusal| Problem::error(refusal.to_string(), None))?;
     Ok(url)
 }

@@ -67,12 +67,6 @@ impl Files {
         }
     }
 
-    /// The same, after the first read and update of the store.
-    pub(crate) async fn synced(mut self, in_force: &Settings) -> Result<Self, schedules::Error> {
-        self.sync(in_force).await?;
-        Ok(self)
-    }
-
     /// Reads the files and updates the store, with these settings.
     pub(crate) async fn sync(&mut self, in_force: &Settings) -> Result<(), schedules::Error> {
         let reading = self.read(Need::Database);
@@ -227,11 +221,8 @@ fn look_at(path: &Path) -> Stamp {
 }
 
 fn first_error(report: &Report) -> String {
-    let mut errors = report.problems.iter();
-    let first = errors.find(|problem| problem.severity == Severity::Error);
-    first
-        .map(|problem| report.line(problem))
-        .unwrap_or_default()
+    let first = report.of(Severity::Error).next();
+    first.map(|it| report.line(it)).unwrap_or_default()
 }
 
 pub(super) fn complain(report: &Report, problems: &[Problem]) {

@@ -49,7 +49,7 @@ impl InForce {
         self.subscriptions.clone()
     }
 
-    pub(super) fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn what_pages_may_show_holds_no_secret() {
         const SECRET: &str = "hunter2hunter2";
-        let secrets = key::KEYS.iter().filter(|key| key.shown == Shown::Never);
+        let secrets = key::KEYS.iter().filter(|key| key.shown() == Shown::Never);
         let variables = secrets.flat_map(|key| {
             let aliases = key.aliases.iter().map(|alias| (*alias).to_owned());
             let kind = (key.section == key::KINDS).then_some("ARTICLE_PUBLISH");
@@ -110,7 +110,7 @@ mod tests {
         });
         let mut environment: BTreeMap<String, String> =
             variables.map(|name| (name, SECRET.to_owned())).collect();
-        let addresses = key::KEYS.iter().filter(|key| key.shown == Shown::Host);
+        let addresses = key::KEYS.iter().filter(|key| key.shown() == Shown::Host);
         for key in addresses {
             let kind = key::is_named(key.section).then_some("ARTICLE_PUBLISH");
             let address = format!("https://hooks.example.org/{SECRET}");

@@ -3,10 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
-    alert::{Channel, Channels, Language, Reporting, Wants, Way, exec::Program, mail::Mailer},
+    alert::{Channels, Language, Reporting, Way},
     command,
     heartbeat::HttpHeartbeat,
-    telegram::Bot,
 };
 use almanack_core::{alert::facts::Bounds, time::Clock};
 use almanack_engine::{
@@ -14,12 +13,9 @@ use almanack_engine::{
     watch::{WatchSettings, Watching},
 };
 
-use super::{Outbound, timeout};
+use super::Outbound;
 use crate::{
-    config::{
-        Settings,
-        settings::{AlertChannel, AlertWay, CHANNEL_TIMEOUT},
-    },
+    config::{Settings, settings::CHANNEL_TIMEOUT},
     failure::Failure,
 };
 
@@ -31,10 +27,10 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     let channels = settings.alerts.channels.iter();
     let mut named: Vec<String> = channels
         .filter_map(|channel| match &channel.way {
-            AlertWay::Webhook { url, .. } | AlertWay::Ntfy { url, .. } => Some(url.clone()),
-            AlertWay::Telegram(bot) => Some(bot.api_url.clone()),
-            AlertWay::Slack { url } => Some(url.expose().to_owned()),
-            AlertWay::Smtp(_) | AlertWay::Exec { .. } => None,
+            Way::Webhook { url, .. } | Way::Ntfy { url, .. } => Some(url.clone()),
+            Way::Telegram(bot) => Some(bot.api_url.clone()),
+            Way::Slack { url } => Some(url.expose().to_owned()),
+            Way::Mail(_) | Way::Exec(_) => None,
         })
         .collect();
     let heard = settings.heartbeat.url.as_ref();
@@ -48,23 +44,21 @@ pub(crate) fn channels(
     outbound: &Outbound,
     clock: &Arc<dyn Clock>,
 ) -> Result<Arc<Channels>, Failure> {
-    let make = |channel: &AlertChannel| {
-        Ok(Channel {
-            name: channel.name.to_owned(),
-            way: way(&channel.way, settings, environment, (outbound, clock))?,
-            wants: Wants {
-                rules: channel.rules.clone(),
-                severity: channel.severity,
-            },
-        })
-    };
-    let all: Result<Vec<Channel>, Failure> = settings.alerts.channels.iter().map(make).collect();
+    let mut all = settings.alerts.channels.clone();
+    for channel in &mut all {
+        if let Way::Exec(program) = &mut channel.way {
+            let lookup = |name: &str| environment.get(name).cloned();
+            program.environment = command::environment(&settings.command.environment, lookup);
+            program.directory.clone_from(&settings.command.directory);
+        }
+    }
     let reporting = Reporting {
         language: language(settings),
         timeout: CHANNEL_TIMEOUT,
     };
-    let channels = Channels::new(outbound.client(), Arc::clone(clock), reporting, all?);
-    Ok(Arc::new(channels))
+    let channels = Channels::new(outbound.client(), Arc::clone(clock), reporting, all);
+    let refused = |error| Failure::usage(error).during("prepare alerts.smtp");
+    Ok(Arc::new(channels.map_err(refused)?))
 }
 
 /// Alerts have the language of editions, unless configured otherwise.
@@ -77,46 +71,6 @@ fn language(settings: &Settings) -> Language {
     };
     let tag = settings.alerts.language.clone().or_else(of_editions);
     Language::of(tag.as_deref().unwrap_or("en"))
-}
-
-fn way(
-    way: &AlertWay,
-    settings: &Settings,
-    environment: &BTreeMap<String, String>,
-    (outbound, clock): (&Outbound, &Arc<dyn Clock>),
-) -> Result<Way, Failure> {
-    Ok(match way {
-        AlertWay::Webhook { url, key } => Way::Webhook {
-            url: url.clone(),
-            key: key.clone(),
-        },
-        AlertWay::Telegram(bot) => {
-            Way::Telegram(Bot::new(outbound.client(), Arc::clone(clock), bot.clone()))
-        }
-        AlertWay::Ntfy { url, token } => Way::Ntfy {
-            url: url.clone(),
-            token: token.clone(),
-        },
-        AlertWay::Slack { url } => Way::Slack {
-            url: url.expose().to_owned(),
-        },
-        AlertWay::Smtp(mail) => Way::Mail(
-            Mailer::new(mail.clone())
-                .map_err(|error| Failure::usage(error).during("prepare alerts.smtp"))?,
-        ),
-        AlertWay::Exec {
-            argv,
-            timeout: time,
-        } => {
-            let lookup = |name: &str| environment.get(name).cloned();
-            Way::Exec(Program {
-                argv: argv.clone(),
-                environment: command::environment(&settings.command.environment, lookup),
-                directory: settings.command.directory.clone(),
-                timeout: timeout(*time),
-            })
-        }
-    })
 }
 
 /// The alert rules and channels.

@@ -23,6 +23,7 @@ use almanack_engine::{
     handlers::Handlers,
     reloadable::Reloadable,
     reschedule::Rescheduler,
+    zones::Zones,
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -78,15 +79,13 @@ impl Workshop<'_> {
         let Some(edition) = self.settings.editions.on() else {
             return Ok(None);
         };
-        let sleeper = Arc::clone(&self.sleeper);
-        let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
-        let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
+        let outside = outside::outside(self, edition, (purpose, paper))?;
         Ok(Some(Arc::new(Editions {
-            store,
+            store: self.store.clone(),
             shown: self.pages.clone(),
-            clock,
-            sleeper,
-            rescheduler: Arc::clone(self.rescheduler),
+            clock: self.clock.clone(),
+            sleeper: self.sleeper.clone(),
+            rescheduler: self.rescheduler.clone(),
             outside,
             settings: engine_settings(edition, self.node),
             subscriptions: self.subscriptions.clone(),
@@ -95,25 +94,17 @@ impl Workshop<'_> {
 }
 
 /// The same handlers, plus one for `EDITION_RUN`, which may leave tasks to another node.
-pub(super) fn running(
-    handlers: Handlers,
-    own: Own<'_>,
-    clock: &Arc<dyn Clock>,
-) -> Result<Handlers, Failure> {
-    Ok(match handler(EDITION_RUN, own, clock) {
+pub(super) fn running(handlers: Handlers, own: Own<'_>) -> Result<Handlers, Failure> {
+    Ok(match handler(EDITION_RUN, own) {
         Some(runs) => handlers.with(own_kind(EDITION_RUN)?, runs),
         None => handlers,
     })
 }
 
 /// The handler of editions: this node, or one that leaves the work to another node.
-pub(super) fn handler(
-    name: &str,
-    own: Own<'_>,
-    clock: &Arc<dyn Clock>,
-) -> Option<Arc<dyn Handler>> {
-    let clock = Arc::clone(clock);
-    let Some(editions) = own.editions.cloned() else {
+pub(super) fn handler(name: &str, own: Own<'_>) -> Option<Arc<dyn Handler>> {
+    let clock: Arc<dyn Clock> = own.lasting.timing.clock.clone();
+    let Some(editions) = own.lasting.editions.clone() else {
         // A service configured for the kind takes precedence.
         let mut served = own.settings.kinds.keys();
         let is_served = served.any(|kind| kind.as_str() == name);
@@ -142,7 +133,7 @@ fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
     let expression = Expression::parse(&definition.expression, Mode::Strict).ok()?;
     Some(Ticks {
         timetable: expression.compile(edition::SCHEDULE),
-        zone: Arc::clone(&ticks.zone),
+        zone: Zones::default().get(&definition.tz).ok()?,
     })
 }
 

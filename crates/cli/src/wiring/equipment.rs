@@ -20,13 +20,17 @@ use almanack_engine::{
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     runner::RunnerSettings,
+    tick::Ticker,
     watch::{self, Watching},
 };
+use almanack_server::Tick;
 
 use super::{
     Lookout, Outbound, Timing, alerts,
     editions::{self, Purpose, Workshop},
-    entropy, event_delivery, kept_for, kinds, rescheduler, runner_settings, store_folder,
+    entropy, event_delivery, kinds, node_settings, rescheduler, runner_settings,
+    sources::node_checker,
+    store_folder,
     targets::{self, Own},
 };
 use crate::{
@@ -64,13 +68,14 @@ pub(crate) struct Equipment {
 }
 
 /// What lasts as long as the process.
-struct Lasting {
-    environment: BTreeMap<String, String>,
-    store: Arc<dyn Store>,
-    timing: Timing,
-    rescheduler: Arc<Rescheduler>,
+pub(super) struct Lasting {
+    pub(super) environment: BTreeMap<String, String>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) timing: Timing,
+    pub(super) rescheduler: Arc<Rescheduler>,
     sources: Lookout,
-    editions: Option<Arc<Editions>>,
+    /// Produces editions, if this process does.
+    pub(super) editions: Option<Arc<Editions>>,
     subscriptions: Reloadable<Subscriptions>,
     tracer: Tracer,
 }
@@ -123,7 +128,12 @@ impl Equipment {
             environment: ground.environment.clone(),
             store: Arc::clone(store),
             timing: timing.clone(),
-            sources: Lookout::new(settings, (store, changes), timing, &rescheduler)?,
+            sources: Lookout::new(
+                settings,
+                (store, changes),
+                (&timing.clock, Arc::clone(&rescheduler)),
+                node_checker(settings, store, timing)?,
+            ),
             rescheduler,
             editions,
             subscriptions,
@@ -173,11 +183,8 @@ impl Equipment {
     /// The description of the node.
     pub(crate) fn node_settings(&self, settings: &Settings, name: String) -> NodeSettings {
         NodeSettings {
-            name,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            lease: settings.node.lease_policy(),
             runner: self.runner.clone(),
-            retention: kept_for(settings.retention.keep_for()),
+            ..node_settings(settings, name)
         }
     }
 
@@ -207,9 +214,12 @@ impl Equipment {
         self.lasting.editions.clone()
     }
 
-    /// Verifies the signature of ticks.
-    pub(crate) fn verifier(&self) -> Reloadable<Option<Arc<dyn Verifier>>> {
-        self.verifier.clone()
+    /// Ticks on request, for callers with the secret.
+    pub(crate) fn tick(&self, passes: Ticker) -> Tick {
+        Tick {
+            ticker: Some(Arc::new(passes)),
+            verifier: self.verifier.clone(),
+        }
     }
 }
 
@@ -230,16 +240,13 @@ impl Lasting {
     fn handlers(&self, settings: &Settings, outbound: &Outbound) -> Result<Handlers, Failure> {
         let own = Own {
             settings,
-            environment: &self.environment,
             outbound,
-            editions: self.editions.as_ref(),
+            lasting: self,
         };
-        let timing = &self.timing;
-        let clock: Arc<dyn Clock> = timing.clock.clone();
-        let handlers = targets::handlers(own, &self.store, timing, &self.rescheduler)?;
-        let handlers = event_delivery::reporting(handlers, own, timing)?;
+        let handlers = targets::handlers(own)?;
+        let handlers = event_delivery::reporting(handlers, own)?;
         let handlers = self.sources.looking(handlers, &self.subscriptions)?;
-        let handlers = editions::running(handlers, own, &clock)?;
+        let handlers = editions::running(handlers, own)?;
         Ok(self.tracer.watching(handlers))
     }
 }

@@ -9,12 +9,10 @@ use almanack_adapters::event_publisher::{WebhookEventPublisher, WebhookEventPubl
 use almanack_core::{
     backoff::Backoff,
     event::outgoing::{EventPublisher, KIND},
-    time::Clock,
 };
 use almanack_engine::{event_delivery::EventDeliveryHandler, handlers::Handlers};
-use url::Url;
 
-use super::{Timing, buses, own_kind, targets::Own, timeout};
+use super::{buses, own_kind, targets::Own, timeout};
 use crate::{
     config::{
         Settings,
@@ -43,25 +41,12 @@ pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscri
     shown.collect()
 }
 
-/// The addresses of subscribers.
-pub(super) fn addresses(settings: &Settings) -> impl Iterator<Item = &Url> {
-    let ways = settings.event_delivery.subscribers.iter().map(|it| &it.way);
-    ways.filter_map(|way| match way {
-        Way::Webhook { url, .. } => Some(url),
-        Way::Kafka { .. } | Way::Nats { .. } => None,
-    })
-}
-
 /// The same handlers, plus the one that delivers events.
-pub(super) fn reporting(
-    handlers: Handlers,
-    own: Own<'_>,
-    timing: &Timing,
-) -> Result<Handlers, Failure> {
+pub(super) fn reporting(handlers: Handlers, own: Own<'_>) -> Result<Handlers, Failure> {
     let mut handler = EventDeliveryHandler::default();
     for subscriber in &own.settings.event_delivery.subscribers {
         let name = subscriber.subscription.name.as_str();
-        let publisher = publisher(subscriber, own, timing)
+        let publisher = publisher(subscriber, own)
             .map_err(|failure| failure.during(&format!("set up subscription `{name}`")))?;
         handler = handler.with(name, publisher);
     }
@@ -77,11 +62,7 @@ fn backoff(retry: Backoff) -> Backoff {
     Backoff { cap, ..retry }
 }
 
-fn publisher(
-    subscriber: &Subscriber,
-    own: Own<'_>,
-    timing: &Timing,
-) -> Result<Arc<dyn EventPublisher>, Failure> {
+fn publisher(subscriber: &Subscriber, own: Own<'_>) -> Result<Arc<dyn EventPublisher>, Failure> {
     let mode = subscriber.mode;
     match &subscriber.way {
         Way::Webhook {
@@ -95,7 +76,7 @@ fn publisher(
                 timeout: timeout(*wait_max),
                 mode,
             };
-            let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;
+            let clock = own.lasting.timing.clock.clone();
             let client = own.outbound.client();
             let publisher = WebhookEventPublisher::new(client, clock, settings);
             Ok(Arc::new(publisher.limited(own.outbound.hosts())))

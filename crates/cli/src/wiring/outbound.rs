@@ -15,8 +15,11 @@ use almanack_core::{
 use almanack_engine::{reloadable::Reloadable, schedules::Wanted};
 use url::Url;
 
-use super::{alerts, editions, event_delivery, share};
-use crate::{config::Settings, failure::Failure};
+use super::{alerts, editions, share};
+use crate::{
+    config::{Settings, settings::Way},
+    failure::Failure,
+};
 
 /// The setting that lets callbacks and webhooks into a network.
 const OUTBOUND_ALLOW: &str = "outbound.allow";
@@ -93,24 +96,38 @@ fn guard(settings: &Settings) -> Guard {
 }
 
 fn services(settings: &Settings) -> BTreeSet<Origin> {
-    let kinds = settings.kinds.values().filter_map(|kind| kind.url.as_ref());
-    let mut others = editions::addresses(settings);
-    others.extend(alerts::addresses(settings));
-    let others = others.iter().filter_map(|url| origin(url));
-    let subscribers = event_delivery::addresses(settings).filter_map(Origin::of);
-    kinds
-        .filter_map(Origin::of)
-        .chain(origin(&settings.github.api_url))
-        .chain(others)
-        .chain(subscribers)
-        .chain(
-            settings
-                .telemetry
-                .otlp_endpoint
-                .as_ref()
-                .and_then(Origin::of),
-        )
-        .collect()
+    let called = called(settings);
+    let named = called.iter().map(|(url, _)| url.as_str());
+    let all = named.chain([settings.github.api_url.as_str()]);
+    all.filter_map(origin).collect()
+}
+
+/// Every address that the operator configured, and what calls it. GitHub's is not among them: it
+/// is called only where a schedule or an edition says so.
+pub(crate) fn called(settings: &Settings) -> Vec<(String, String)> {
+    let mut called = Vec::new();
+    let mut note = |url: String, who: String| called.push((url, who));
+    for (kind, of_kind) in &settings.kinds {
+        if let Some(url) = &of_kind.url {
+            note(url.to_string(), format!("kind {kind}"));
+        }
+    }
+    for url in editions::addresses(settings) {
+        note(url, "editions".to_owned());
+    }
+    for subscriber in &settings.event_delivery.subscribers {
+        if let Way::Webhook { url, .. } = &subscriber.way {
+            let name = subscriber.subscription.name.as_str();
+            note(url.to_string(), format!("subscription {name}"));
+        }
+    }
+    for url in alerts::addresses(settings) {
+        note(url, "alerts and heartbeats".to_owned());
+    }
+    if let Some(url) = &settings.telemetry.otlp_endpoint {
+        note(url.to_string(), "telemetry".to_owned());
+    }
+    called
 }
 
 /// The client that checks sources. It trusts no origin: sources come from everywhere. It keeps no

@@ -51,11 +51,15 @@ fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Chec
     )))
 }
 
-/// The host paces of a node: where several nodes share a database, they share their host paces.
-fn host_paces(settings: &Settings, store: &Arc<dyn Store>, timing: &Timing) -> HostPaces {
+/// The same for a node: where several nodes share a database, they share their host paces.
+pub(super) fn node_checker(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    timing: &Timing,
+) -> Result<Arc<dyn Checker>, Failure> {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
-        return HostPaces::new(pace, clock);
+        return checker(settings, clock);
     }
     let sharing = Sharing {
         store: Arc::clone(store) as Arc<dyn PermitStore>,
@@ -64,7 +68,7 @@ fn host_paces(settings: &Settings, store: &Arc<dyn Store>, timing: &Timing) -> H
         lease: settings.node.lease_policy(),
         visitor: format!("{:016x}", entropy().next_u64()),
     };
-    HostPaces::sharing(pace, sharing)
+    checker_in(settings, HostPaces::sharing(pace, sharing))
 }
 
 /// What all sources together may cost.
@@ -94,23 +98,6 @@ pub(crate) struct Lookout {
 impl Lookout {
     /// Ready to check. The price is not known before [`Lookout::hear`].
     pub(crate) fn new(
-        settings: &Settings,
-        (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
-        timing: &Timing,
-        rescheduler: &Arc<Rescheduler>,
-    ) -> Result<Self, Failure> {
-        let checker = checker_in(settings, host_paces(settings, work, timing))?;
-        let (clock, way_in) = (&timing.clock, Arc::clone(rescheduler));
-        Ok(Self::with_checker(
-            settings,
-            (work, changes),
-            (clock, way_in),
-            checker,
-        ))
-    }
-
-    /// The same with another checker.
-    pub(crate) fn with_checker(
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),

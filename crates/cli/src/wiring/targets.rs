@@ -10,12 +10,10 @@ use almanack_adapters::{
 use almanack_core::{edition::EDITION_TICK, plan::DISPATCH, store::Store, time::Clock};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
-    editions::Editions,
     handlers::Handlers,
-    reschedule::Rescheduler,
 };
 
-use super::{Outbound, Timing, callback_handler, editions, own_kind, share, timeout};
+use super::{Outbound, callback_handler, editions, equipment::Lasting, own_kind, share, timeout};
 use crate::{
     config::{Settings, settings},
     failure::Failure,
@@ -30,41 +28,30 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 /// How long a command that ran out of time may take to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
-/// The settings, environment and outbound client of a process.
+/// What handlers are made from.
 #[derive(Clone, Copy)]
-pub(crate) struct Own<'a> {
-    pub(crate) settings: &'a Settings,
-    pub(crate) environment: &'a BTreeMap<String, String>,
-    pub(crate) outbound: &'a Outbound,
-    /// Produces editions, if this process does.
-    pub(crate) editions: Option<&'a Arc<Editions>>,
+pub(super) struct Own<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) outbound: &'a Outbound,
+    pub(super) lasting: &'a Lasting,
 }
 
 /// The handlers: firings go to their targets, everything else to its service.
-pub(crate) fn handlers(
-    own: Own<'_>,
-    store: &Arc<dyn Store>,
-    timing: &Timing,
-    rescheduler: &Arc<Rescheduler>,
-) -> Result<Handlers, Failure> {
-    let Own {
-        settings,
-        environment,
-        outbound,
-        ..
-    } = own;
-    let shared: Arc<dyn Clock> = Arc::clone(&timing.clock) as Arc<dyn Clock>;
+pub(super) fn handlers(own: Own<'_>) -> Result<Handlers, Failure> {
+    let (settings, outbound) = (own.settings, own.outbound);
+    let Lasting { store, timing, .. } = own.lasting;
+    let shared: Arc<dyn Clock> = timing.clock.clone();
     let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
-    let ticks = editions::handler(EDITION_TICK, own, &shared);
+    let ticks = editions::handler(EDITION_TICK, own);
     let ticks = ticks.into_iter().map(|handler| (EDITION_TICK, handler));
     let own_work = TaskLauncher {
-        rescheduler: Arc::clone(rescheduler),
+        rescheduler: Arc::clone(&own.lasting.rescheduler),
         clock: Arc::clone(&shared),
         done_here: ticks.collect(),
     };
     let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
     let slots = settings.node.slots;
-    let commands = commands(&settings.command, environment, slots);
+    let commands = commands(&settings.command, &own.lasting.environment, slots);
     let sleeper = Arc::clone(&timing.sleeper);
     let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper)
         .with_firings_max(slots / FIRINGS_PART)
@@ -105,7 +92,7 @@ fn workflows(
         timeout: GITHUB_TIMEOUT,
     };
     let client = Github::new(outbound.client(), clock, &settings);
-    let client = client.map_err(|error| failed(&error))?;
+    let client = client.map_err(Failure::failed)?;
     let firings = StoredFirings(Arc::clone(store));
     let launcher = WorkflowLauncher::new(Arc::new(client));
     Ok(Some(launcher.looking(Arc::new(firings))))
@@ -130,8 +117,4 @@ fn commands(
         supervisor: Path::new(OWN_PROGRAM).exists().then(|| OWN_PROGRAM.into()),
         at_once_max: share(slots),
     })
-}
-
-fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::failed(error)
 }

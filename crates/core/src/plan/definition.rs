@@ -308,6 +308,23 @@ pub enum Unfit {
     },
 }
 
+impl Unfit {
+    /// The path of the invalid part.
+    pub fn path(&self) -> &'static str {
+        match self {
+            Self::Name { .. } => "name",
+            Self::Expression { .. } | Self::NeverFires { .. } => "expression",
+            Self::Zone { .. } => "tz",
+            Self::Target(unusable) => unusable.path(),
+            Self::OutOfBounds { what, .. } => what,
+            Self::MaxCatchUp(_) => "max_catch_up",
+            Self::Priority(_) => "priority",
+            Self::CancelsItself => "overlap",
+            Self::Unreadable { .. } => "definition",
+        }
+    }
+}
+
 /// A definition that can be planned by: compiled, with its zone.
 #[derive(Debug, Clone)]
 pub struct Ready {

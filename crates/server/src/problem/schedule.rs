@@ -1,6 +1,6 @@
 //! Errors of requests about schedules as problems.
 
-use almanack_core::{plan::Unfit, schedule, target::Unusable, task::Invalid};
+use almanack_core::{plan::Unfit, schedule};
 use almanack_engine::schedules::Error;
 
 use super::{Misread, internal};
@@ -32,24 +32,14 @@ impl From<Error> for Problem {
 impl From<Unfit> for Problem {
     fn from(unfit: Unfit) -> Self {
         let text = unfit.to_string();
-        let invalid = |path: &str| Self::new(Code::InvalidValue, text.clone()).at(path);
-        match unfit {
-            Unfit::Name { .. } => invalid("name"),
-            Unfit::Expression { expression, error } => {
-                let misread = misread(&expression, &error);
-                refused(&text, misread)
-            }
+        match &unfit {
+            Unfit::Expression { expression, error } => refused(&text, misread(expression, error)),
             Unfit::NeverFires { .. } => refused(&text, never_fires()),
-            Unfit::Zone { .. } => invalid("tz"),
-            Unfit::Target(unusable) => invalid(path_of(&unusable)),
-            Unfit::OutOfBounds { what, .. } => invalid(what),
-            Unfit::MaxCatchUp(_) => invalid("max_catch_up"),
-            Unfit::Priority(_) => invalid("priority"),
-            Unfit::CancelsItself => invalid("overlap"),
             Unfit::Unreadable { why } => {
                 tracing::error!(why, "a stored schedule is invalid");
                 internal()
             }
+            _ => Self::new(Code::InvalidValue, text).at(unfit.path()),
         }
     }
 }
@@ -77,23 +67,5 @@ fn never_fires() -> Misread {
         span: None,
         hint: None,
         repaired: None,
-    }
-}
-
-/// The path of the invalid part of a target.
-fn path_of(unusable: &Unusable) -> &'static str {
-    match unusable {
-        Unusable::Url => "target.url",
-        Unusable::Repository => "target.repository",
-        Unusable::Workflow => "target.workflow",
-        Unusable::Ref => "target.ref",
-        Unusable::Inputs(_) => "target.inputs",
-        Unusable::Argv => "target.argv",
-        Unusable::Timeout => "target.timeout",
-        Unusable::Reserved | Unusable::Task(Invalid::Kind { .. }) => "target.kind",
-        Unusable::Placeholder | Unusable::Task(Invalid::Subject { .. }) => "target.subject",
-        Unusable::Task(_) => "target",
-        Unusable::Body(_) => "target.body",
-        Unusable::Payload(_) => "target.payload",
     }
 }

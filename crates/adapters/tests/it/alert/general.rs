@@ -13,6 +13,7 @@ use almanack_core::{
         port::{Notice, Notifier, Outcome},
     },
     plan::ScheduleName,
+    secret::Secret,
     source::SourceId,
     time::Clock,
 };
@@ -74,7 +75,7 @@ pub(super) fn channels(language: Language, ways: Vec<(&str, Way)>) -> Channels {
         timeout: Duration::from_secs(30),
     };
     let all = ways.into_iter().map(named).collect();
-    Channels::new(client(), Arc::new(Fixed), reporting, all)
+    Channels::new(client(), Arc::new(Fixed), reporting, all).unwrap()
 }
 
 struct Asked {
@@ -186,7 +187,7 @@ async fn ntfy_shows_title_priority_and_tags() {
 async fn slack_gets_one_message_in_which_nothing_means_anything() {
     let (url, mut received) = listener(200).await;
     let way = Way::Slack {
-        url: format!("{url}/services/T/B/hush"),
+        url: Secret::new(&format!("{url}/services/T/B/hush")),
     };
     let channels = channels(Language::English, vec![("slack", way)]);
     channels.notify(&[failing(), silent()]).await;
@@ -205,7 +206,9 @@ async fn a_channel_gets_what_it_asks_for_and_has_not_taken() {
     let (url, mut received) = listener(200).await;
     let channel = |name: &str, wants| Channel {
         name: name.to_owned(),
-        way: Way::Slack { url: url.clone() },
+        way: Way::Slack {
+            url: Secret::new(&url),
+        },
         wants,
     };
     let only_silent = Wants {
@@ -220,7 +223,7 @@ async fn a_channel_gets_what_it_asks_for_and_has_not_taken() {
         language: Language::English,
         timeout: Duration::from_secs(30),
     };
-    let channels = Channels::new(client(), Arc::new(Fixed), reporting, all);
+    let channels = Channels::new(client(), Arc::new(Fixed), reporting, all).unwrap();
     let mut known = failing();
     known.alert.taken_by = vec!["all".to_owned()];
     let answers = channels.notify(&[known, silent()]).await;
@@ -251,7 +254,7 @@ async fn what_may_pass_failed_and_what_will_not_was_refused() {
     ] {
         let (url, _received) = listener(status).await;
         let slack = Way::Slack {
-            url: format!("{url}/hush"),
+            url: Secret::new(&format!("{url}/hush")),
         };
         let answers = channels(Language::English, vec![("slack", slack)])
             .notify(&[failing()])

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use almanack_adapters::alert::{
     Language, Way,
-    mail::{self, MailSettings, Mailer, Security},
+    mail::{self, MailSettings, Security},
 };
 use almanack_core::{
     alert::port::{Notifier, Outcome},
@@ -93,8 +93,8 @@ fn settings(port: u16, security: Security) -> MailSettings {
 
 async fn notified(server: &Server, security: Security) -> Outcome {
     let port = server.start().await;
-    let mailer = Mailer::new(settings(port, security)).unwrap();
-    let channels = channels(Language::Chinese, vec![("smtp", Way::Mail(mailer))]);
+    let way = Way::Mail(settings(port, security));
+    let channels = channels(Language::Chinese, vec![("smtp", way)]);
     let mut answers = channels.notify(&[failing()]).await;
     answers.remove(0).outcome
 }

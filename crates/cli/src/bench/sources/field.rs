@@ -170,7 +170,7 @@ impl Field {
         let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
         let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
         let times = (&clock, Arc::new(way_in));
-        let lookout = Lookout::with_checker(&self.settings, (&store, &store), times, checker);
+        let lookout = Lookout::new(&self.settings, (&store, &store), times, checker);
         let subscriptions = Reloadable::default();
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);

@@ -53,8 +53,8 @@ async fn measure(
     let service = service.map_err(|error| Failure::caused("measure", &error))?;
     let inputs = inputs(location, durability, &service.hook_url("due"));
     let settings = checked(config::load(&inputs, Need::Everything))?;
-    let process = process::start(&settings, &inputs, &Time::Machine).await?;
-    let (store, address) = (process.store.clone(), process.address);
+    let process = process::start(&settings, &inputs, &Time::Machine, None).await?;
+    let (store, address) = (process.store(), process.address);
     let stop = CancellationToken::new();
     let node = tokio::spawn(process.run(stop.clone()));
     output.note(&format!("aborting {} list requests\n", arguments.lists));

@@ -25,7 +25,7 @@ pub(super) async fn run(
     let places = Places {
         large: large.location(),
         small: small.location(),
-        durability: wiring::durability(&settings.database),
+        durability: settings.database.durability,
     };
     let stop = stop_signal()?;
     let report = |doing: &str| output.note(&format!("{doing}\n"));

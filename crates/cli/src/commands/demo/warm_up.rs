@@ -70,8 +70,8 @@ impl WarmUp<'_> {
             speed: guards.speed,
             counted: false,
         };
-        let process = process::start(&settings, &inputs, &time).await?;
-        let (store, sources) = (process.store.clone(), process.sources.clone());
+        let process = process::start(&settings, &inputs, &time, None).await?;
+        let (store, sources) = (process.store(), process.sources());
         let done = stop.child_token();
         let node = tokio::spawn(process.run(done.clone()));
         sources.add(subscriptions(self.outside), "demo").await?;

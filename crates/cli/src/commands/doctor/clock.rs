@@ -1,12 +1,9 @@
 //! The machine's clock compared with its uptime and with the store, and the time zones.
 
-use almanack_adapters::clock::{SteadyClock, SystemClock};
 use almanack_core::{
     clock::{Doubt, Standing},
     plan::{AHEAD_MIN, ScheduleName},
-    time::Clock as _,
 };
-use almanack_store::{Location, condition};
 
 use super::Finding;
 use crate::commands::prelude::*;
@@ -18,20 +15,8 @@ const PARTED: SignedDuration = SignedDuration::from_millis(200);
 /// Where systems keep the zones, with their version in the first line.
 const ZONES: &str = "/usr/share/zoneinfo/tzdata.zi";
 
-/// Both clocks of the machine, started together.
-pub(super) struct Stopwatch(SteadyClock);
-
-impl Stopwatch {
-    pub(super) fn start() -> Self {
-        Self(SteadyClock::start())
-    }
-
-    pub(super) fn stop(&self) -> Finding {
-        judge(SystemClock.now(), self.0.now())
-    }
-}
-
-fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
+/// The machine's clock, compared with one that cannot be set and was started with the check.
+pub(super) fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
     let parted = wall.duration_since(steady);
     if wall < WRITTEN_AT {
         return Finding::failed("clock", format!("the machine's clock shows {wall}"))
@@ -48,35 +33,14 @@ fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
 /// Schedules named in a finding.
 const NAMED_MAX: usize = 5;
 
-/// The clock compared with the store, and what a clock that was ahead left behind. A store that
-/// does not exist, or that opening would migrate, is not checked.
-pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
-    if !is_current(settings).await {
-        return Vec::new();
-    }
-    let found: Result<Vec<Finding>, Failure> = async {
-        let store = wiring::open_store(&settings.database).await?;
-        let clock = wiring::clock(store.as_ref()).await?;
-        let ahead_of = clock.now().saturating_add(AHEAD_MIN);
-        let ahead_of = ahead_of.unwrap_or(Timestamp::MAX);
-        let ahead = store.load_decided_ahead(ahead_of, NAMED_MAX).await?;
-        Ok(vec![trusted(clock.standing()), planned_ahead(&ahead)])
-    }
-    .await;
-    // Why it cannot be opened is in the finding about the database.
-    found.unwrap_or_default()
-}
-
-async fn is_current(settings: &Settings) -> bool {
-    let location = Location::parse(settings.database.url.expose());
-    let Some(location) = location.ok().filter(|it| match it {
-        Location::Sqlite(path) => path.exists(),
-        Location::Postgres(_) => true,
-    }) else {
-        return false;
-    };
-    let found = condition::look(&location).await;
-    found.is_ok_and(|found| matches!(found.migrations, Some((done, known)) if done == known))
+/// The clock compared with the store, and what a clock that was ahead left behind.
+pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
+    let store = wiring::open_store(&settings.database).await?;
+    let clock = wiring::clock(store.as_ref()).await?;
+    let ahead_of = clock.now().saturating_add(AHEAD_MIN);
+    let ahead_of = ahead_of.unwrap_or(Timestamp::MAX);
+    let ahead = store.load_decided_ahead(ahead_of, NAMED_MAX).await?;
+    Ok(vec![trusted(clock.standing()), planned_ahead(&ahead)])
 }
 
 fn trusted(standing: Standing) -> Finding {

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use almanack_adapters::{
+    alert::Way,
     github::{Access, Error, Github, GithubSettings, Repository, Token},
     http::Client,
     model::{self, Probed},
@@ -15,7 +16,7 @@ use almanack_adapters::{
 use almanack_core::{edition::port::Failure as Refusal, secret::Secret};
 
 use super::Finding;
-use crate::{commands::prelude::*, config::settings::AlertWay};
+use crate::commands::prelude::*;
 
 /// How long one probe may take.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -42,7 +43,7 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
         }
     }
     for channel in &settings.alerts.channels {
-        if let AlertWay::Telegram(bot) = &channel.way {
+        if let Way::Telegram(bot) = &channel.way {
             findings.push(of_bot("alerts.telegram", &client, bot).await);
         }
     }

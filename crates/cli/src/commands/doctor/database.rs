@@ -1,5 +1,7 @@
 //! The database, its durability, and the nodes that use it.
 
+use std::path::PathBuf;
+
 use almanack_adapters::{clock::SystemClock, disk};
 use almanack_core::{store::Node, time::Clock as _};
 use almanack_store::{
@@ -7,7 +9,7 @@ use almanack_store::{
     condition::{self, Condition, Make, NODE_CONNECTIONS},
 };
 
-use super::{Finding, files::folder_of};
+use super::Finding;
 use crate::{
     commands::{alive::alive, prelude::*},
     config::secret::without_password,
@@ -25,8 +27,11 @@ const SKEW: SignedDuration = SignedDuration::from_secs(1);
 const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and restore the server's newest \
      backup; `reindex` rebuilds a damaged index";
 
-/// Checks the database, if it exists.
-pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>, Failure> {
+/// Checks the database, if it exists, and whether it can be opened as it is.
+pub(super) async fn look(
+    settings: &Settings,
+    deep: bool,
+) -> Result<(Vec<Finding>, Filled), Failure> {
     let url = settings.database.url.expose();
     let location = Location::parse(url).map_err(Failure::usage)?;
     let shown = without_password(url);
@@ -37,27 +42,31 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
         let what = format!("{shown} does not exist yet");
         let mut findings = vec![Finding::warning("database", what).hint(hint)];
         findings.extend(access(settings, Filled::No).await);
-        return Ok(findings);
+        return Ok((findings, Filled::No));
     }
     if let Location::Sqlite(path) = &location
         && let Some(cut) = condition::cut_short(path)
     {
-        return Ok(vec![judge_cut(&shown, cut)]);
+        return Ok((vec![judge_cut(&shown, cut)], Filled::Otherwise));
     }
     let found = match condition::look(&location).await {
         Ok(found) => found,
         Err(error) => {
             let (what, hint) = Failure::from(error).parts();
             let finding = Finding::failed("database", format!("{shown}: {what}"));
-            return Ok(vec![finding.hint(hint)]);
+            return Ok((vec![finding.hint(hint)], Filled::Otherwise));
         }
     };
+    let filled = Filled::of(&found);
     let mut findings = vec![
         Finding::ok("database", format!("{shown} answers: {}", found.version)),
         migrations(&found),
     ];
-    findings.extend(access(settings, Filled::of(&found)).await);
-    findings.extend(durability(&found, &location));
+    findings.extend(access(settings, filled).await);
+    findings.extend(durability(
+        &found.make,
+        wiring::store_folder(&settings.database),
+    ));
     if let Some(time) = found.time {
         findings.push(judge_skew(time, SystemClock.now()));
     }
@@ -65,7 +74,7 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
     if deep {
         findings.extend(deeply(&location).await);
     }
-    Ok(findings)
+    Ok((findings, filled))
 }
 
 fn judge_cut(shown: &str, (has, whole): (u64, u64)) -> Finding {
@@ -93,7 +102,7 @@ async fn deeply(location: &Location) -> Vec<Finding> {
 
 /// Which of our tables a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Filled {
+pub(super) enum Filled {
     No,
     /// Everything, as this version leaves it: it can be opened, and nothing is migrated by that.
     Whole,
@@ -143,25 +152,36 @@ fn migrations(found: &Condition) -> Finding {
     }
 }
 
-fn durability(found: &Condition, location: &Location) -> Vec<Finding> {
-    match (&found.make, location) {
-        (
-            Make::Sqlite {
-                journal_mode,
-                unwritable,
-            },
-            Location::Sqlite(path),
-        ) => {
-            let folder = folder_of(path);
+/// What keeps what was acknowledged; `folder` is that of a file.
+fn durability(make: &Make, folder: Option<PathBuf>) -> Vec<Finding> {
+    match make {
+        Make::Sqlite {
+            journal_mode,
+            unwritable,
+        } => {
+            let folder = folder.unwrap_or_default();
             vec![
                 writable(unwritable.as_deref()),
                 journal(journal_mode),
-                network(disk::networked(folder)),
-                room(disk::free_bytes(folder).ok()),
+                network(disk::networked(&folder)),
+                room(disk::free_bytes(&folder).ok()),
             ]
         }
-        (make @ Make::Postgres { .. }, _) => postgres(make),
-        (Make::Sqlite { .. }, Location::Postgres(_)) => Vec::new(),
+        Make::Postgres {
+            version_number,
+            fsync,
+            full_page_writes,
+            synchronous_commit,
+            connections_max,
+            connections,
+            may_create,
+            unwritable,
+        } => vec![
+            version(*version_number),
+            writable_server(unwritable.as_deref(), *may_create),
+            commits(*fsync && *full_page_writes, synchronous_commit),
+            room_to_connect(*connections_max, *connections),
+        ],
     }
 }
 
@@ -207,64 +227,42 @@ fn room(free: Option<u64>) -> Finding {
     }
 }
 
-fn postgres(make: &Make) -> Vec<Finding> {
-    let Make::Postgres {
-        version_number,
-        fsync,
-        full_page_writes,
-        synchronous_commit,
-        connections_max,
-        connections,
-        may_create,
-        unwritable,
-    } = make
-    else {
-        return Vec::new();
-    };
-    let version = if *version_number < POSTGRES_MIN {
-        Finding::warning("version", "older than PostgreSQL 15, which is not tested")
-            .hint("upgrade the server")
-    } else {
-        Finding::ok("version", "new enough")
-    };
-    let writing = if let Some(why) = unwritable {
-        Finding::failed("writing", why)
-            .hint("check that this user may write its tables, and that the server's disk has space")
-    } else if *may_create {
-        Finding::ok(
+fn version(number: i32) -> Finding {
+    if number < POSTGRES_MIN {
+        let what = "older than PostgreSQL 15, which is not tested";
+        return Finding::warning("version", what).hint("upgrade the server");
+    }
+    Finding::ok("version", "new enough")
+}
+
+fn writable_server(unwritable: Option<&str>, may_create: bool) -> Finding {
+    match unwritable {
+        Some(why) => Finding::failed("writing", why).hint(
+            "check that this user may write its tables, and that the server's disk has space",
+        ),
+        None if may_create => Finding::ok(
             "writing",
             "a write was committed, and this user may create tables",
-        )
-    } else {
-        Finding::warning("writing", "this user may not create tables").hint(
+        ),
+        None => Finding::warning("writing", "this user may not create tables").hint(
             "migrations need it: grant create on the schema, or let another user start new \
                  versions first",
-        )
-    };
-    let kept = if !*fsync || !*full_page_writes {
-        Finding::failed(
-            "durability",
-            "fsync or full_page_writes is off: a power failure may lose everything",
-        )
-        .hint("turn both on in postgresql.conf")
-    } else if synchronous_commit == "off" {
-        Finding::warning(
-            "durability",
-            "synchronous_commit is off: acknowledged changes may be lost",
-        )
-        .hint("set it to on for this database: alter database … set synchronous_commit = on")
-    } else {
-        Finding::ok(
-            "durability",
-            format!("fsync on, synchronous_commit {synchronous_commit}"),
-        )
-    };
-    vec![
-        version,
-        writing,
-        kept,
-        room_to_connect(*connections_max, *connections),
-    ]
+        ),
+    }
+}
+
+fn commits(survive: bool, synchronous: &str) -> Finding {
+    let check = "durability";
+    if !survive {
+        let what = "fsync or full_page_writes is off: a power failure may lose everything";
+        return Finding::failed(check, what).hint("turn both on in postgresql.conf");
+    }
+    if synchronous == "off" {
+        let what = "synchronous_commit is off: acknowledged changes may be lost";
+        let hint = "set it to on for this database: alter database … set synchronous_commit = on";
+        return Finding::warning(check, what).hint(hint);
+    }
+    Finding::ok(check, format!("fsync on, synchronous_commit {synchronous}"))
 }
 
 fn room_to_connect(most: i32, used: i32) -> Finding {
@@ -327,7 +325,10 @@ mod tests {
             unwritable: None,
         };
         change(&mut make);
-        postgres(&make).iter().map(|it| it.verdict).collect()
+        durability(&make, None)
+            .iter()
+            .map(|it| it.verdict)
+            .collect()
     }
 
     #[test]

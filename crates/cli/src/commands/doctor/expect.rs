@@ -2,7 +2,7 @@
 //! monitors Almanack itself.
 
 use almanack_core::{
-    plan::{ScheduleName, State, Verdict as SlotVerdict},
+    plan::{ScheduleName, State},
     store::{LedgerPage, Store},
 };
 
@@ -51,92 +51,64 @@ fn parse(text: &str) -> Result<Expectation, Failure> {
 }
 
 /// Checks each. Opening the store may migrate it, so this is done only with `--expect`.
-pub(super) async fn look(settings: &Settings, expectations: &[Expectation]) -> Vec<Finding> {
-    if expectations.is_empty() {
-        return Vec::new();
-    }
-    let failed = |failure: &Failure| {
-        let message = failure.text();
-        let what = message.lines().next().unwrap_or_default();
-        vec![Finding::failed(
-            "expected",
-            what.trim_start_matches("error: "),
-        )]
-    };
+pub(super) async fn look(
+    settings: &Settings,
+    expectations: &[Expectation],
+) -> Result<Vec<Finding>, Failure> {
     if let Some(file) = wiring::missing_file(&settings.database) {
         let what = format!("no database at {}", file.display());
-        return vec![Finding::failed("expected", what)];
+        return Err(Failure::not_found(what));
     }
-    let found = async {
-        let store = wiring::open_store(&settings.database).await?;
-        let clock = wiring::clock(store.as_ref()).await?;
-        let mut findings = Vec::new();
-        for expectation in expectations {
-            let newest = newest(store.as_ref(), expectation).await?;
-            findings.push(judge(expectation, newest, clock.now()));
-        }
-        Ok(findings)
-    };
-    found
-        .await
-        .unwrap_or_else(|failure: Failure| failed(&failure))
+    let store = wiring::open_store(&settings.database).await?;
+    let clock = wiring::clock(store.as_ref()).await?;
+    let mut findings = Vec::new();
+    for expectation in expectations {
+        let newest = newest(store.as_ref(), expectation).await?;
+        findings.push(judge(expectation, newest, clock.now()));
+    }
+    Ok(findings)
 }
 
-/// What is known of a schedule.
-enum Newest {
-    Unknown,
-    Never(State),
-    Fired(Timestamp, State),
-}
+/// The state of a schedule, if there is one, and its newest slot that fired.
+type Newest = Option<(State, Option<Timestamp>)>;
 
 async fn newest(store: &dyn Store, expected: &Expectation) -> Result<Newest, Failure> {
     let found = store
         .load_schedules(std::slice::from_ref(&expected.schedule))
         .await?;
     let Some(Some(schedule)) = found.into_iter().next() else {
-        return Ok(Newest::Unknown);
+        return Ok(None);
     };
     let page = LedgerPage {
         before: Timestamp::MAX,
         limit: ROWS,
     };
     let slots = store.load_slots(schedule.id, page).await?;
-    let fired = slots
-        .iter()
-        .find(|slot| matches!(slot.verdict, SlotVerdict::Fired | SlotVerdict::CaughtUp));
-    Ok(match fired {
-        Some(slot) => Newest::Fired(slot.slot_at, schedule.state),
-        None => Newest::Never(schedule.state),
-    })
+    let fired = slots.iter().find(|slot| slot.verdict.is_fired());
+    Ok(Some((schedule.state, fired.map(|slot| slot.slot_at))))
 }
 
 fn judge(expected: &Expectation, newest: Newest, now: Timestamp) -> Finding {
     let check = format!("expected {}", expected.schedule);
-    let hint = format!(
-        "`almanack why {} TIME` explains why a slot did not fire",
-        expected.schedule
-    );
-    let resting = |state: &State| match state {
+    let Some((state, fired_at)) = newest else {
+        return Finding::failed(check, "there is no such schedule")
+            .hint("`almanack schedule list` lists all");
+    };
+    let resting = match state {
         State::Active => "",
         _ => "; it is not active",
     };
-    match newest {
-        Newest::Unknown => Finding::failed(check, "there is no such schedule")
-            .hint("`almanack schedule list` lists all"),
-        Newest::Never(state) => {
-            let what = format!("no slot has fired{}", resting(&state));
-            Finding::failed(check, what).hint(hint)
-        }
-        Newest::Fired(at, state) => {
-            let ago = now.duration_since(at);
-            let what = format!("its newest slot was {at}{}", resting(&state));
-            if ago > expected.within {
-                Finding::failed(check, what).hint(hint)
-            } else {
-                Finding::ok(check, what)
-            }
-        }
+    let what = match fired_at {
+        None => format!("no slot has fired{resting}"),
+        Some(at) => format!("its newest slot was {at}{resting}"),
+    };
+    if fired_at.is_some_and(|at| now.duration_since(at) <= expected.within) {
+        return Finding::ok(check, what);
     }
+    Finding::failed(check, what).hint(format!(
+        "`almanack why {} TIME` explains why a slot did not fire",
+        expected.schedule
+    ))
 }
 
 #[cfg(test)]
@@ -165,12 +137,12 @@ mod tests {
     fn a_firing_that_is_too_old_fails() {
         let expected = parse("schedule=nightly,within=1h").unwrap();
         let now: Timestamp = "2026-02-01T02:00:00Z".parse().unwrap();
-        let at = |text: &str| Newest::Fired(text.parse().unwrap(), State::Active);
+        let at = |text: &str| Some((State::Active, Some(text.parse().unwrap())));
         for (newest, verdict) in [
             (at("2026-02-01T01:00:00Z"), Verdict::Ok),
             (at("2026-02-01T00:59:59Z"), Verdict::Failed),
-            (Newest::Never(State::Active), Verdict::Failed),
-            (Newest::Unknown, Verdict::Failed),
+            (Some((State::Active, None)), Verdict::Failed),
+            (None, Verdict::Failed),
         ] {
             assert_eq!(judge(&expected, newest, now).verdict, verdict);
         }

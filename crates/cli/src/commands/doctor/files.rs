@@ -6,10 +6,7 @@ use std::{
 };
 
 use almanack_adapters::disk;
-use almanack_store::{
-    Location,
-    backup::{Left, left_behind},
-};
+use almanack_store::backup::{Left, left_behind};
 
 use super::Finding;
 use crate::commands::prelude::*;
@@ -20,12 +17,10 @@ const OTHERS_READ: u32 = 0o004;
 /// Looks at what is on the disk.
 pub(super) fn look(settings: &Settings, inputs: &Inputs) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let database = match Location::parse(settings.database.url.expose()) {
-        Ok(Location::Sqlite(path)) => Some(path),
-        _ => None,
-    };
+    let database = wiring::sqlite_file(&settings.database);
     if let Some(path) = &database {
-        findings.push(folder("folder of the database", folder_of(path)));
+        let at = wiring::store_folder(&settings.database).unwrap_or_default();
+        findings.push(folder("folder of the database", &at));
         findings.extend(left_behind(path).iter().map(judge_left));
     }
     if let Some(path) = &settings.backup.directory {
@@ -131,10 +126,4 @@ fn secrets(inputs: &Inputs) -> Vec<PathBuf> {
 fn is_open(path: &Path) -> bool {
     let mode = std::fs::metadata(path).map(|it| it.permissions().mode());
     mode.is_ok_and(|mode| mode & OTHERS_READ != 0)
-}
-
-/// Where a file lies; one that is named without a folder lies here.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }

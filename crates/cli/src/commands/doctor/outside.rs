@@ -16,7 +16,11 @@ use super::{
     super::health::{Answer, Question, ask},
     Finding,
 };
-use crate::{commands::prelude::*, config::settings::Way, wiring::hooks};
+use crate::{
+    commands::prelude::*,
+    failure::chain,
+    wiring::{called, hooks},
+};
 
 /// How long one probe may take.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -62,41 +66,20 @@ pub(super) async fn targets(
 
 /// What is called, by origin, and one that calls it. Addresses may hold secrets; origins do not.
 fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String> {
+    let scheduled = schedules.iter().filter_map(|wanted| {
+        let url = match &wanted.definition.target {
+            Target::Webhook { url, .. } => url,
+            Target::Workflow { .. } => &settings.github.api_url,
+            _ => return None,
+        };
+        Some((url.clone(), format!("schedule {}", wanted.name)))
+    });
     let mut found = BTreeMap::new();
-    let mut note = |url: &str, who: String| {
-        if let Ok(url) = Url::parse(url) {
-            found
-                .entry(url.origin().ascii_serialization())
-                .or_insert(who);
+    for (url, who) in called(settings).into_iter().chain(scheduled) {
+        if let Ok(url) = Url::parse(&url) {
+            let origin = url.origin().ascii_serialization();
+            found.entry(origin).or_insert(who);
         }
-    };
-    for (kind, of_kind) in &settings.kinds {
-        if let Some(url) = &of_kind.url {
-            note(url.as_str(), format!("kind {kind}"));
-        }
-    }
-    for wanted in schedules {
-        let who = format!("schedule {}", wanted.name);
-        match &wanted.definition.target {
-            Target::Webhook { url, .. } => note(url, who),
-            Target::Workflow { .. } => note(&settings.github.api_url, who),
-            _ => {}
-        }
-    }
-    for url in wiring::editions::addresses(settings) {
-        note(&url, "editions".to_owned());
-    }
-    for subscriber in &settings.event_delivery.subscribers {
-        if let Way::Webhook { url, .. } = &subscriber.way {
-            let name = subscriber.subscription.name.as_str();
-            note(url.as_str(), format!("subscription {name}"));
-        }
-    }
-    for url in wiring::alerts::addresses(settings) {
-        note(&url, "alerts and heartbeats".to_owned());
-    }
-    if let Some(url) = &settings.telemetry.otlp_endpoint {
-        note(url.as_str(), "telemetry".to_owned());
     }
     found
 }
@@ -110,17 +93,9 @@ fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
     let check = format!("{origin} ({who})");
     match answered {
         Ok(()) => Finding::ok(check, "answers"),
-        Err(error) => {
-            let mut text = error.to_string();
-            let mut cause = std::error::Error::source(&error);
-            while let Some(next) = cause {
-                text = format!("{text}: {next}");
-                cause = next.source();
-            }
-            Finding::failed(check, text).hint(
-                "check that it runs and the name is right, and check firewalls and outbound.allow",
-            )
-        }
+        Err(error) => Finding::failed(check, chain(&error)).hint(
+            "check that it runs and the name is right, and check firewalls and outbound.allow",
+        ),
     }
 }
 

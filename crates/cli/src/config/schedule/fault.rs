@@ -1,62 +1,28 @@
-//! Which value of a schedule is at fault, and where in it.
+//! What is wrong with a schedule, and where in a value.
 
 use std::ops::Range;
 
-use almanack_core::{plan::Unfit, schedule::Span, target::Unusable, task::Invalid};
+use almanack_core::{plan::Unfit, schedule::Span};
 
-use super::super::value::Complaint;
+use super::super::report::Problem;
 use crate::suggest;
 
-/// The path of the value that makes a schedule unfit, and what to say about it, its name included.
-pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
-    let plain = |hint: Option<String>| Complaint {
-        what: unfit.to_string(),
-        hint,
-        span: None,
-    };
+/// What makes a schedule unfit, in the words of the file.
+pub(in super::super) fn problem(unfit: &Unfit) -> Problem {
     match unfit {
-        Unfit::Name { .. } => ("name", plain(None)),
-        Unfit::Expression { error, .. } => {
-            let what = format!("expression: {error}");
-            let complaint = Complaint {
-                what,
-                ..plain(error.hint())
-            };
-            ("expression", complaint)
-        }
-        Unfit::NeverFires { .. } => {
-            let complaint = Complaint::new(
-                "expression: it never fires",
-                "no date matches; see `almanack next`",
-            );
-            ("expression", complaint)
-        }
+        Unfit::Expression { error, .. } => Problem {
+            hint: error.hint(),
+            ..Problem::error(format!("expression: {error}"), None)
+        },
+        Unfit::NeverFires { .. } => Problem::new(
+            "expression: it never fires",
+            "no date matches; see `almanack next`",
+        ),
         Unfit::Zone { tz } => {
             let what = format!("tz: there is no time zone `{tz}`");
-            ("tz", Complaint::new(what, suggest::zone(tz)))
+            Problem::new(what, suggest::zone(tz))
         }
-        Unfit::Target(unusable) => (part_of_target(unusable), plain(None)),
-        Unfit::OutOfBounds { what, .. } => (what, plain(None)),
-        Unfit::MaxCatchUp(_) => ("max_catch_up", plain(None)),
-        Unfit::Priority(_) => ("priority", plain(None)),
-        Unfit::CancelsItself => ("overlap", plain(None)),
-        Unfit::Unreadable { .. } => ("definition", plain(None)),
-    }
-}
-
-fn part_of_target(unusable: &Unusable) -> &'static str {
-    match unusable {
-        Unusable::Url => "target.url",
-        Unusable::Repository => "target.repository",
-        Unusable::Workflow => "target.workflow",
-        Unusable::Ref => "target.ref",
-        Unusable::Inputs(_) => "target.inputs",
-        Unusable::Argv => "target.argv",
-        Unusable::Timeout => "target.timeout",
-        Unusable::Reserved | Unusable::Task(Invalid::Kind { .. }) => "target.kind",
-        Unusable::Placeholder | Unusable::Task(_) => "target.subject",
-        Unusable::Body(_) => "target.body",
-        Unusable::Payload(_) => "target.payload",
+        _ => Problem::error(unfit.to_string(), None),
     }
 }
 

@@ -21,19 +21,31 @@ const COMMAND_HINT: &str =
 
 /// A warning for each type of target that this node does not fire at.
 pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
-    let workflow = |target: &Target| matches!(target, Target::Workflow { .. });
-    let command = |target: &Target| matches!(target, Target::Command { .. });
-    let mut warnings = Vec::new();
-    if settings.github.token.is_none() {
-        let hint = "set github.token to \"env:NAME\", or the variable PAT or GH_TOKEN";
-        let problem = warning(wanted, workflow, "workflow", "github.token is not set");
-        warnings.extend(problem.map(|problem| problem.hint(hint)));
-    }
-    if !settings.command.enabled {
-        let problem = warning(wanted, command, "command", "commands are off");
-        warnings.extend(problem.map(|problem| problem.hint(COMMAND_HINT)));
-    }
-    warnings
+    let token_hint = "set github.token to \"env:NAME\", or the variable PAT or GH_TOKEN";
+    let no_token = settings.github.token.is_none();
+    let types = [
+        ("workflow", no_token, "github.token is not set", token_hint),
+        (
+            "command",
+            !settings.command.enabled,
+            "commands are off",
+            COMMAND_HINT,
+        ),
+    ];
+    let off = types.into_iter().filter(|(_, is_off, ..)| *is_off);
+    let warnings = off.filter_map(|(type_name, _, why, hint)| {
+        let is_idle = |it: &&Wanted| it.definition.target.type_name() == type_name;
+        let mut idle = wanted.iter().filter(is_idle);
+        let first = &idle.next()?.name;
+        let others = match idle.count() {
+            0 => String::new(),
+            1 => " and 1 other".to_owned(),
+            more => format!(" and {more} others"),
+        };
+        let what = format!("schedule `{first}`{others} cannot fire at a {type_name}: {why}");
+        Some(Problem::warning(what, None).hint(hint))
+    });
+    warnings.collect()
 }
 
 /// [`warnings`], and one for each kind of task in the file that has no handler.
@@ -87,21 +99,4 @@ fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)
         |near| format!("did you mean `{near}`?"),
     );
     Some((what, hint))
-}
-
-fn warning(
-    wanted: &[Wanted],
-    is_idle: fn(&Target) -> bool,
-    type_name: &str,
-    why: &str,
-) -> Option<Problem> {
-    let mut idle = wanted.iter().filter(|it| is_idle(&it.definition.target));
-    let first = &idle.next()?.name;
-    let others = match idle.count() {
-        0 => String::new(),
-        1 => " and 1 other".to_owned(),
-        more => format!(" and {more} others"),
-    };
-    let what = format!("schedule `{first}`{others} cannot fire at a {type_name}: {why}");
-    Some(Problem::warning(what, None))
 }

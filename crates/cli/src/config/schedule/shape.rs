@@ -12,8 +12,9 @@ use toml::{
 
 use super::super::{
     file::raw,
+    report::{Place, Problem},
     table::Shape,
-    value::{self, Complaint, Read},
+    value::{self, Read},
 };
 use crate::when;
 
@@ -197,15 +198,13 @@ pub(super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Read<Value> {
 fn text_by_name(given: &DeValue<'_>) -> Read<Value> {
     let hint = "for example { environment = \"staging\" }";
     let DeValue::Table(table) = given else {
-        return Err(Complaint::new("expected a table of texts", hint));
+        return Err(Problem::new("expected a table of texts", hint));
     };
     for (_, value) in table {
         if !matches!(value.get_ref(), DeValue::String(_)) {
             let what = format!("expected text, found {}", raw(value.get_ref()).name());
-            return Err(Complaint {
-                span: Some(value.span()),
-                ..Complaint::new(what, "inputs are texts; put it in quotes")
-            });
+            let place = Some(Place::File { span: value.span() });
+            return Err(Problem::error(what, place).hint("inputs are texts; put it in quotes"));
         }
     }
     Ok(json_of(given))

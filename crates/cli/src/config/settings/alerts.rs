@@ -3,13 +3,13 @@
 
 mod channel;
 
-use almanack_adapters::heartbeat::Ask;
+use almanack_adapters::{alert::Channel, heartbeat::Ask};
 use almanack_core::alert::{Severity, decide::Behaviour, facts::Bounds, quiet::Quiet};
 use almanack_engine::watch::WatchSettings;
 use jiff::{civil::Time, tz::TimeZone};
 
 use super::prelude::*;
-pub(crate) use channel::{AlertChannel, AlertWay, TIMEOUT as CHANNEL_TIMEOUT};
+pub(crate) use channel::TIMEOUT as CHANNEL_TIMEOUT;
 
 sections! { AlertKeys; channel => Heartbeat }
 
@@ -30,7 +30,7 @@ pub(crate) struct Alerts {
     /// The language of messages, as a tag; the edition's language by default.
     pub(crate) language: Option<String>,
     /// Where messages go.
-    pub(crate) channels: Vec<AlertChannel>,
+    pub(crate) channels: Vec<Channel>,
 }
 
 fn usual() -> Bounds {
@@ -154,12 +154,12 @@ fn quiet_hours(text: &str) -> Read<Hours> {
         })
     });
     match read {
-        Some(hours) if hours.from == hours.until => Err(Complaint::new(
+        Some(hours) if hours.from == hours.until => Err(Problem::new(
             format!("`{text}` is an empty span of hours"),
             "for example \"22:00-07:00\"; leave the key out for no quiet hours",
         )),
         Some(hours) => Ok(hours),
-        None => Err(Complaint::new(
+        None => Err(Problem::new(
             format!("`{text}` is not a span of hours"),
             "for example \"22:00-07:00\"",
         )),
@@ -177,7 +177,7 @@ fn wall_time(text: &str) -> Option<Time> {
 
 fn zone_name(name: &str) -> Read<String> {
     let hint = "for example \"Europe/Berlin\" or \"UTC\"";
-    let refused = |_| Complaint::new(format!("`{name}` is not a time zone"), hint);
+    let refused = |_| Problem::new(format!("`{name}` is not a time zone"), hint);
     TimeZone::get(name)
         .map(|_| name.to_owned())
         .map_err(refused)
@@ -205,12 +205,12 @@ settings! {
 }
 
 /// An address that is itself the secret.
-fn secret_address() -> Kept<Secret> {
+fn secret_address() -> Form<Secret> {
     kept(|found| {
-        let url = url::Url::parse(found.expose().trim()).ok();
+        let url = url::Url::parse(found.trim()).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let shaped = url.map(|url| Secret::new(url.as_str()));
         let hint = "write an address that starts with https:// and a host";
-        shaped.ok_or_else(|| Complaint::new("the secret is not a web address", hint))
+        shaped.ok_or_else(|| Problem::new("the secret is not a web address", hint))
     })
 }

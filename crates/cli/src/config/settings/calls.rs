@@ -18,7 +18,7 @@ sections! { Callback, KindSettings, Outbound }
 const CONTACT_BYTES_MAX: usize = 200;
 
 /// The key that calls are signed with.
-pub(super) fn signing_key() -> Kept<SigningKey> {
+pub(super) fn signing_key() -> Form<SigningKey> {
     kept_as(
         SigningKey::parse,
         "create one: echo whsec_$(openssl rand -base64 32)",
@@ -84,7 +84,7 @@ fn already_done(text: &str) -> Read<AlreadyDone> {
     AlreadyDone::parse(text).ok_or_else(|| {
         let hint = "write a status from 400 to 599, alone or with a code in the response: \
                     \"409:already_published\"";
-        Complaint::new(format!("`{text}` is not a response"), hint)
+        Problem::new(format!("`{text}` is not a response"), hint)
     })
 }
 
@@ -140,7 +140,7 @@ pub(super) fn network(text: &str) -> Read<IpNet> {
     parse_net(text).ok_or_else(|| {
         let hint = "write a network or an address: \"10.0.0.0/8\", \"192.168.1.7\", \"fd00::/8\"; host \
                     names are checked by the addresses they resolve to";
-        Complaint::new(format!("`{text}` is not a network"), hint)
+        Problem::new(format!("`{text}` is not a network"), hint)
     })
 }
 

@@ -69,7 +69,7 @@ fn address(text: &str) -> Read<Address> {
     if let Some(path) = text.strip_prefix("sqlite:")
         && path.trim_start_matches('/') == ":memory:"
     {
-        return Err(Complaint::new(
+        return Err(Problem::new(
             format!("`{text}` would lose all tasks when the process ends"),
             "name a file: \"sqlite:almanack.db\"",
         ));
@@ -86,7 +86,7 @@ fn address(text: &str) -> Read<Address> {
         None if !text.contains(':') => format!("did you mean \"sqlite:{text}\"?"),
         _ => "write \"sqlite:almanack.db\" or \"postgres://user@host/database\"".to_owned(),
     };
-    Err(Complaint::new(
+    Err(Problem::new(
         format!("`{}` is not a database", without_password(text)),
         hint,
     ))

@@ -273,7 +273,7 @@ fn is_shared_variable(place: &Place) -> bool {
 }
 
 /// A bot's token, if it looks like one.
-pub(super) fn bot_token() -> Kept<BotToken> {
+pub(super) fn bot_token() -> Form<BotToken> {
     kept_as(
         BotToken::parse,
         "BotFather issues it: digits, a colon, letters",

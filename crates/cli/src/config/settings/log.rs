@@ -42,7 +42,7 @@ fn level(text: &str) -> Read<String> {
                 || "write error, warn, info, debug or trace, or levels per module: \"info,almanack_engine=debug\"".to_owned(),
                 |near| format!("did you mean \"{near}\"?"),
             );
-            return Err(Complaint::new(format!("`{word}` is not a level"), hint));
+            return Err(Problem::new(format!("`{word}` is not a level"), hint));
         }
     }
     Ok(text.to_owned())
@@ -95,7 +95,7 @@ fn share(raw: &Raw) -> Read<Share> {
     };
     let number = number.filter(|number| (0.0..=1.0).contains(number));
     number.map(Share).ok_or_else(|| {
-        Complaint::new(
+        Problem::new(
             "a fraction is a number from 0 to 1",
             "\"0.1\", in quotes, traces one task in ten; \"1\" traces all",
         )
@@ -103,7 +103,7 @@ fn share(raw: &Raw) -> Read<Share> {
 }
 
 /// `name=value`, separated by commas, as OpenTelemetry's own tools write it.
-fn headers(secret: &Secret) -> Read<Vec<(String, Secret)>> {
+fn headers(text: &str) -> Read<Vec<(String, Secret)>> {
     let read = |part: &str| {
         let (name, value) = part.split_once('=')?;
         let name = name.trim();
@@ -111,7 +111,7 @@ fn headers(secret: &Secret) -> Read<Vec<(String, Secret)>> {
         (!name.is_empty() && name.chars().all(fits))
             .then(|| (name.to_ascii_lowercase(), Secret::new(value.trim())))
     };
-    let parts: Option<Vec<_>> = secret.expose().split(',').map(read).collect();
+    let parts: Option<Vec<_>> = text.split(',').map(read).collect();
     let hint = "write name=value, separated by commas";
-    parts.ok_or_else(|| Complaint::new("this is not a list of headers", hint))
+    parts.ok_or_else(|| Problem::new("this is not a list of headers", hint))
 }

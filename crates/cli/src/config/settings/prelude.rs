@@ -11,9 +11,9 @@ pub(super) use super::super::{
     reader::{Reader, Show},
     report::{Place, Problem, Severity},
     table::{
-        Choice, Form, Group, Kept, Listed, Section, Shape, address, choice, count, days, duration,
-        hours, kept, kept_as, millis, minutes, names, path, seconds, secret, sections, settings,
-        text, text_as, texts, truth, words, words_of,
+        Choice, Form, Group, Listed, Section, Shape, address, choice, count, days, duration, hours,
+        kept, kept_as, millis, minutes, names, path, seconds, secret, sections, settings, text,
+        text_as, texts, truth, words, words_of,
     },
-    value::{self, Complaint, Read, fitting},
+    value::{self, Read, fitting},
 };

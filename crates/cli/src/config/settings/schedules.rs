@@ -67,7 +67,7 @@ fn full_path(text: &str) -> Read<PathBuf> {
         return Ok(path);
     }
     let hint = "write the full path of a program or a folder, like \"/usr/bin/rsync\"";
-    Err(Complaint::new(format!("`{text}` is not a full path"), hint))
+    Err(Problem::new(format!("`{text}` is not a full path"), hint))
 }
 
 fn variable(text: &str) -> Read<String> {

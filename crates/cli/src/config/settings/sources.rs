@@ -89,7 +89,7 @@ fn policy(text: &str) -> Read<Policy> {
     text.parse().map_err(|unknown: UnknownPolicy| {
         let text = unknown.to_string();
         let (what, hint) = text.split_once("; ").unwrap_or((&text, ""));
-        Complaint::new(what, hint)
+        Problem::new(what, hint)
     })
 }
 
@@ -106,14 +106,14 @@ impl Show for Rate {
 
 fn rate(text: &str) -> Read<Rate> {
     let example = "write requests per time, like \"5/10s\" or \"60/1m\"";
-    let refused = || Complaint::new(format!("`{text}` is not a pace"), example);
+    let refused = || Problem::new(format!("`{text}` is not a pace"), example);
     let (requests, per) = text.split_once('/').ok_or_else(refused)?;
     let requests: usize = requests.trim().parse().map_err(|_| refused())?;
     let per = when::parse_duration(per.trim()).map_err(|_| refused())?;
     let fits = (1..=10_000).contains(&requests) && (seconds(1)..=days(1)).contains(&per);
     if !fits {
         let what = format!("`{text}` is out of range");
-        return Err(Complaint::new(what, "1 to 10000 requests within 1s to 24h"));
+        return Err(Problem::new(what, "1 to 10000 requests within 1s to 24h"));
     }
     Ok(Rate(Pace {
         requests,

@@ -215,13 +215,13 @@ fn event_type(text: &str) -> Read<Type> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("event types: {}", names.join(", ")),
         };
-        Complaint::new(format!("`{text}` is not an event type"), hint)
+        Problem::new(format!("`{text}` is not an event type"), hint)
     })
 }
 
 fn kind(text: &str) -> Read<Kind> {
     Kind::parse(text)
-        .map_err(|error| Complaint::new(error.to_string(), "for example \"ARTICLE_PUBLISH\""))
+        .map_err(|error| Problem::new(error.to_string(), "for example \"ARTICLE_PUBLISH\""))
 }
 
 fn topic(text: &str) -> Read<String> {

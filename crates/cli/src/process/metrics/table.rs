@@ -171,7 +171,7 @@ pub(super) fn export_configured(settings: &Settings) {
     }
     for channel in &settings.alerts.channels {
         for outcome in ["taken", "refused", "failed"] {
-            metrics::counter!("almanack_alerts_notified_total", "channel" => channel.name, "outcome" => outcome)
+            metrics::counter!("almanack_alerts_notified_total", "channel" => channel.name.clone(), "outcome" => outcome)
                 .increment(0);
         }
     }

@@ -15,7 +15,6 @@ use almanack_adapters::{
 use almanack_core::{
     edition::port::{Reader, StorySource, Writer},
     secret::Secret,
-    time::Sleeper,
 };
 use almanack_engine::editions::{Outside, entries::EntryStories, judged::JudgedStories};
 
@@ -35,13 +34,12 @@ use crate::{
 pub(super) fn outside(
     workshop: &Workshop<'_>,
     edition: &Edition,
-    sleeper: &Arc<dyn Sleeper>,
     (purpose, paper): (Purpose, Box<dyn Write + Send>),
 ) -> Result<Outside, Failure> {
     Ok(Outside {
-        source: source(workshop, edition, sleeper),
+        source: source(workshop, edition),
         reader: reader(workshop, &edition.pages)?,
-        writer: writer(workshop, edition, sleeper)?,
+        writer: writer(workshop, edition)?,
         renderer: Arc::new(renderer(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, paper)?,
     })
@@ -68,22 +66,14 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     named
 }
 
-fn source(
-    workshop: &Workshop<'_>,
-    edition: &Edition,
-    sleeper: &Arc<dyn Sleeper>,
-) -> Arc<dyn StorySource> {
+fn source(workshop: &Workshop<'_>, edition: &Edition) -> Arc<dyn StorySource> {
     let listed: Arc<dyn StorySource> = match &edition.stories {
         Stories::Entries => Arc::new(EntryStories(Arc::clone(workshop.store))),
         Stories::HackerNews(settings) => {
-            let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
+            let (clock, sleeper) = (workshop.clock.clone(), workshop.sleeper.clone());
             let client = workshop.outbound.client();
-            Arc::new(HackerNews::new(
-                client,
-                (**settings).clone(),
-                clock,
-                sleeper,
-            ))
+            let settings = (**settings).clone();
+            Arc::new(HackerNews::new(client, settings, clock, sleeper))
         }
     };
     let guard = outbound::sources_guard(workshop.settings);
@@ -126,16 +116,12 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure>
     })
 }
 
-fn writer(
-    workshop: &Workshop<'_>,
-    edition: &Edition,
-    sleeper: &Arc<dyn Sleeper>,
-) -> Result<Arc<dyn Writer>, Failure> {
+fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>, Failure> {
     let summary_chars = edition.keys.summary_length;
     let Some(model) = &edition.model else {
         return Ok(Arc::new(Extractive { summary_chars }));
     };
-    let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
+    let (clock, sleeper) = (workshop.clock.clone(), workshop.sleeper.clone());
     let settings = model::Settings {
         language: edition.keys.language.clone(),
         summary_chars,
@@ -152,11 +138,8 @@ fn renderer(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
     let Some(file) = file.filter(|_| purpose == Purpose::Make) else {
         return Ok(Template::built_in());
     };
-    read_template(file).map_err(|complaint| {
-        let failure = Failure::usage(format!("edition.template: {}", complaint.what));
-        match complaint.hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+    read_template(file).map_err(|problem| {
+        Failure::usage(format!("edition.template: {}", problem.what))
+            .hint(problem.hint.unwrap_or_default())
     })
 }

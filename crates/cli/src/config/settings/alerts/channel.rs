@@ -1,10 +1,14 @@
 //! The channels of `[alerts]`, a section each. A channel is on as soon as it is configured. A
 //! half-configured channel is an error: otherwise alerts would silently go nowhere.
 
-use std::{collections::BTreeSet, net::IpAddr, path::Path, time::Duration};
+use std::{collections::BTreeMap, net::IpAddr, path::Path, time::Duration};
 
 use almanack_adapters::{
-    alert::mail::{self, MailSettings, Security},
+    alert::{
+        Channel, Wants, Way,
+        exec::Program,
+        mail::{self, MailSettings, Security},
+    },
     bearer::Bearer,
     signature::SigningKey,
     telegram::{API_URL, BotSettings, BotToken},
@@ -22,42 +26,6 @@ sections! { Webhook, Telegram, Smtp, Ntfy, Slack, Exec }
 /// How long a channel may take to answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A channel, and which alerts it sends.
-#[derive(Debug, Clone)]
-pub(crate) struct AlertChannel {
-    /// Its name: that of its section.
-    pub(crate) name: &'static str,
-    /// How people are reached.
-    pub(crate) way: AlertWay,
-    /// Only by these rules; all when empty.
-    pub(crate) rules: BTreeSet<String>,
-    /// Only alerts of at least this severity.
-    pub(crate) severity: Option<Severity>,
-}
-
-/// How people are reached.
-#[derive(Debug, Clone)]
-pub(crate) enum AlertWay {
-    /// A web service.
-    Webhook {
-        url: String,
-        key: Option<SigningKey>,
-    },
-    /// A chat.
-    Telegram(BotSettings),
-    /// Mail.
-    Smtp(MailSettings),
-    /// Push messages.
-    Ntfy { url: String, token: Option<Bearer> },
-    /// A channel of Slack, or of a compatible service.
-    Slack { url: Secret },
-    /// A program on this machine.
-    Exec {
-        argv: Vec<String>,
-        timeout: SignedDuration,
-    },
-}
-
 settings! {
     struct Filter {
         /// Send only alerts of these rules; an empty list sends all.
@@ -70,9 +38,9 @@ settings! {
 }
 
 /// All that are configured, in the order of the reference.
-pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
-    type Way = fn(&mut Reader<'_>) -> Option<AlertWay>;
-    let ways: [(&'static str, Way); 6] = [
+pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<Channel> {
+    type ReadWay = fn(&mut Reader<'_>) -> Option<Way>;
+    let ways: [(&'static str, ReadWay); 6] = [
         (Webhook::NAME, webhook),
         (Telegram::NAME, telegram),
         (Smtp::NAME, smtp),
@@ -88,11 +56,13 @@ pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
         }
         let way = way(reader);
         let filter = Filter::read_in(reader, section);
-        channels.extend(way.map(|way| AlertChannel {
-            name: section.trim_start_matches("alerts."),
+        channels.extend(way.map(|way| Channel {
+            name: section.trim_start_matches("alerts.").to_owned(),
             way,
-            rules: filter.rules.into_iter().collect(),
-            severity: Some(filter.severity),
+            wants: Wants {
+                rules: filter.rules.into_iter().collect(),
+                severity: Some(filter.severity),
+            },
         }));
     }
     channels
@@ -110,10 +80,7 @@ fn rule(text: &str) -> Read<String> {
         || format!("write some of: {}", rules().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean \"{near}\"?"),
     );
-    Err(Complaint::new(
-        format!("`{text}` is not an alert rule"),
-        hint,
-    ))
+    Err(Problem::new(format!("`{text}` is not an alert rule"), hint))
 }
 
 settings! {
@@ -128,11 +95,11 @@ settings! {
     }
 }
 
-fn webhook(reader: &mut Reader<'_>) -> Option<AlertWay> {
+fn webhook(reader: &mut Reader<'_>) -> Option<Way> {
     let Webhook { url, secret } = Webhook::read(reader);
     let url_is_missing = ("url", "the address", "set alerts.webhook.url");
     reader.needs(Webhook::NAME, &["secret"], url_is_missing);
-    Some(AlertWay::Webhook {
+    Some(Way::Webhook {
         url: url?,
         key: secret,
     })
@@ -153,7 +120,7 @@ settings! {
     }
 }
 
-fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
+fn telegram(reader: &mut Reader<'_>) -> Option<Way> {
     let read = Telegram::read(reader);
     let hint = "set alerts.telegram.chat to \"@channel\" or the chat's number";
     reader.needs(Telegram::NAME, &["token"], ("chat", "the chat", hint));
@@ -163,7 +130,7 @@ fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
         &["chat"],
         ("token", "the bot's token", hint),
     );
-    Some(AlertWay::Telegram(BotSettings {
+    Some(Way::Telegram(BotSettings {
         token: read.token?,
         chat: read.chat?,
         api_url: read.api_url,
@@ -203,19 +170,16 @@ settings! {
     }
 }
 
-fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
+fn smtp(reader: &mut Reader<'_>) -> Option<Way> {
     let read = Smtp::read(reader);
     check_smtp_is_whole(reader);
     let host = read.host?;
     if read.tls == Security::None && !is_loopback(&host) {
         let hint = "write \"starttls\" or \"tls\"; without TLS, mail can be read on its way";
         let what = "mail without TLS is allowed only to a server on this machine";
-        reader.complain::<()>(
-            &KeyPath::plain(Smtp::NAME, "tls"),
-            Complaint::new(what, hint),
-        );
+        reader.complain::<()>(&KeyPath::plain(Smtp::NAME, "tls"), Problem::new(what, hint));
     }
-    Some(AlertWay::Smtp(MailSettings {
+    Some(Way::Mail(MailSettings {
         host,
         port: read.port,
         security: read.tls,
@@ -247,7 +211,7 @@ fn is_loopback(host: &str) -> bool {
 fn mail_text(text: &str) -> Read<String> {
     match mail::parse_address(text) {
         Ok(()) => Ok(text.to_owned()),
-        Err(error) => Err(Complaint::new(
+        Err(error) => Err(Problem::new(
             error.to_string(),
             "for example \"ops@site.example\" or \"Almanack <almanack@site.example>\"",
         )),
@@ -263,17 +227,17 @@ settings! {
         /// Access token of the ntfy server.
         /// ntfy 服务器的访问令牌。
         token: Option<Bearer> = kept(|token| {
-            let refused = || Complaint::new("this is not a token", "tokens of ntfy start with tk_");
-            Bearer::new(token.expose()).ok_or_else(refused)
+            let refused = || Problem::new("this is not a token", "tokens of ntfy start with tk_");
+            Bearer::new(token).ok_or_else(refused)
         }).unset("(none)").reloadable();
     }
 }
 
-fn ntfy(reader: &mut Reader<'_>) -> Option<AlertWay> {
+fn ntfy(reader: &mut Reader<'_>) -> Option<Way> {
     let Ntfy { url, token } = Ntfy::read(reader);
     let url_is_missing = ("url", "the address", "set alerts.ntfy.url, topic included");
     reader.needs(Ntfy::NAME, &["token"], url_is_missing);
-    Some(AlertWay::Ntfy { url: url?, token })
+    Some(Way::Ntfy { url: url?, token })
 }
 
 fn topic(raw: &Raw) -> Read<String> {
@@ -284,7 +248,7 @@ fn topic(raw: &Raw) -> Read<String> {
     if segments.is_some_and(|mut parts| parts.next().is_some()) && url.query().is_none() {
         return Ok(url.to_string());
     }
-    Err(Complaint::new(
+    Err(Problem::new(
         "the address contains no topic",
         "for example \"https://ntfy.sh/my-topic\"",
     ))
@@ -299,9 +263,9 @@ settings! {
     }
 }
 
-fn slack(reader: &mut Reader<'_>) -> Option<AlertWay> {
+fn slack(reader: &mut Reader<'_>) -> Option<Way> {
     let url = Slack::read(reader).url?;
-    Some(AlertWay::Slack { url })
+    Some(Way::Slack { url })
 }
 
 settings! {
@@ -318,15 +282,20 @@ settings! {
     }
 }
 
-fn exec(reader: &mut Reader<'_>) -> Option<AlertWay> {
+fn exec(reader: &mut Reader<'_>) -> Option<Way> {
     let read = Exec::read(reader);
-    let (argv, timeout) = (read.command, read.timeout);
-    let program = argv.first()?;
+    let program = read.command.first()?;
     if !Path::new(program).is_absolute() {
         let hint = "for example [\"/usr/local/bin/page\", \"--urgent\"]";
         let what = format!("`{program}` is not the full path of a program");
         let path = KeyPath::plain(Exec::NAME, "command");
-        return reader.complain(&path, Complaint::new(what, hint));
+        return reader.complain(&path, Problem::new(what, hint));
     }
-    Some(AlertWay::Exec { argv, timeout })
+    Some(Way::Exec(Program {
+        timeout: read.timeout.unsigned_abs(),
+        argv: read.command,
+        // Set where the settings of commands are known.
+        environment: BTreeMap::new(),
+        directory: PathBuf::new(),
+    }))
 }

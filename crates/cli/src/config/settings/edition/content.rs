@@ -56,7 +56,7 @@ fn refuse(reader: &mut Reader<'_>, unusable: &Unusable) {
             "make the batch smaller, or the budget larger".to_owned(),
         ),
     };
-    reader.complain::<()>(path, Complaint::new(what, hint));
+    reader.complain::<()>(path, Problem::new(what, hint));
 }
 
 /// The title of an edition: one line.
@@ -94,14 +94,14 @@ pub(super) fn check_template(reader: &mut Reader<'_>, file: Option<&Path>) {
 pub(crate) fn read_template(file: &Path) -> Read<Template> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Complaint::new(
+        Problem::new(
             format!("cannot read `{shown}`: {error}"),
             "paths are relative to the configuration file",
         )
     })?;
     Template::new(text).map_err(|error| {
         let hint = "`almanack edition preview` shows the result";
-        Complaint::new(format!("`{shown}`: {error}"), hint)
+        Problem::new(format!("`{shown}`: {error}"), hint)
     })
 }
 

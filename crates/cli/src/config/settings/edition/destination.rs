@@ -124,7 +124,7 @@ fn read_github(reader: &mut Reader<'_>) -> Option<(GithubPublisherSettings, Secr
 /// The token of `[github]`, read again: its problems are reported there.
 fn shared_token(reader: &mut Reader<'_>) -> Option<Secret> {
     let (problems, shown) = (reader.problems.len(), reader.effective.len());
-    let token = reader.secret(&KeyPath::plain("github", "token"), "");
+    let token = reader.value(&KeyPath::plain("github", "token"), secret(), String::new());
     reader.problems.truncate(problems);
     reader.effective.truncate(shown);
     token
@@ -132,7 +132,7 @@ fn shared_token(reader: &mut Reader<'_>) -> Option<Secret> {
 
 fn repository(text: &str) -> Read<String> {
     let hint = "write owner and name, like \"almanack/news\"";
-    let refused = || Complaint::new(format!("`{text}` is not a repository"), hint);
+    let refused = || Problem::new(format!("`{text}` is not a repository"), hint);
     Repository::parse(text)
         .map(|_| text.to_owned())
         .ok_or_else(refused)
@@ -140,7 +140,7 @@ fn repository(text: &str) -> Read<String> {
 
 fn path_template(text: &str) -> Read<String> {
     let hint = format!("for example \"{}\"", github::PATH);
-    let parsed = PathTemplate::parse(text).map_err(|error| Complaint::new(error.to_string(), hint));
+    let parsed = PathTemplate::parse(text).map_err(|error| Problem::new(error.to_string(), hint));
     parsed.map(|_| text.to_owned())
 }
 

@@ -1,11 +1,8 @@
 //! When ticks come, and the time zone of the days of editions (ED-01, ED-19).
 
-use std::sync::Arc;
-
 use almanack_core::{
     edition::{EDITION_TICK, rules::INTERVAL_MIN_ADVISED},
     plan::{Definition, Ready, ScheduleName, Unfit},
-    schedule::Zone,
     target::Target,
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
@@ -28,9 +25,7 @@ pub(super) const DAY_MINUTES: u32 = 24 * HOUR_MINUTES;
 pub(crate) struct Ticks {
     /// The schedule; none if it is invalid, which was reported.
     pub(crate) wanted: Option<Wanted>,
-    /// Its time zone.
-    pub(crate) zone: Arc<Zone>,
-    /// The same, for days.
+    /// The time zone of days.
     pub(crate) days: TimeZone,
     /// The time between two ticks.
     pub(crate) interval: SignedDuration,
@@ -54,7 +49,6 @@ impl Ticks {
                 };
                 warn(reader, &path, interval);
                 Self {
-                    zone: zone(tz),
                     days: TimeZone::get(tz).unwrap_or(TimeZone::UTC),
                     wanted: Some(Wanted {
                         name,
@@ -67,7 +61,6 @@ impl Ticks {
                 complain(reader, &unfit);
                 Self {
                     wanted: None,
-                    zone: zone("UTC"),
                     days: TimeZone::UTC,
                     interval: every,
                 }
@@ -105,12 +98,6 @@ fn ready(expression: &str, tz: &str) -> Result<(ScheduleName, Ready), Unfit> {
     Ok((name, ready))
 }
 
-/// A zone that was found before.
-fn zone(tz: &str) -> Arc<Zone> {
-    let found = Zones::default().get(tz);
-    found.unwrap_or_else(|_| Arc::new(Zone::utc()))
-}
-
 /// The gap between two slots.
 fn gap(ready: &Ready) -> Option<SignedDuration> {
     let first = ready.next_after(Timestamp::UNIX_EPOCH)?;
@@ -131,9 +118,12 @@ fn warn(reader: &mut Reader<'_>, path: &KeyPath, interval: SignedDuration) {
 }
 
 fn complain(reader: &mut Reader<'_>, unfit: &Unfit) {
-    let (of, complaint) = fault::complaint(unfit);
-    let name = if of == "tz" { "tz" } else { "schedule" };
-    reader.complain::<()>(&key(name), complaint);
+    let name = if unfit.path() == "tz" {
+        "tz"
+    } else {
+        "schedule"
+    };
+    reader.complain::<()>(&key(name), fault::problem(unfit));
 }
 
 #[cfg(test)]

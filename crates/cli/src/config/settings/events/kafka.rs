@@ -113,7 +113,7 @@ fn consumer(
         let what = "dead letters must not go to the topic that is read";
         let hint = "name another topic, or leave the key out";
         let path = KeyPath::plain(SECTION, "dead_letter");
-        return reader.complain(&path, Complaint::new(what, hint));
+        return reader.complain(&path, Problem::new(what, hint));
     }
     Some(Settings {
         connection: connection.clone(),
@@ -143,7 +143,7 @@ fn broker(text: &str) -> Read<String> {
     }
     let shown = text.rsplit('@').next().unwrap_or_default();
     let hint = "write host and port, like \"kafka.example.org:9092\"";
-    Err(Complaint::new(format!("`{shown}` is not a broker"), hint))
+    Err(Problem::new(format!("`{shown}` is not a broker"), hint))
 }
 
 fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {

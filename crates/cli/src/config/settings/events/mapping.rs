@@ -113,13 +113,13 @@ pub(super) fn check_idle(reader: &mut Reader<'_>, outer: &'static str, section: 
 
 fn path() -> Form<Path> {
     let hint = "write one path in the message: \"/article/id\" or \"$.article.id\"";
-    text_as(move |text| Path::parse(text).map_err(|error| Complaint::new(error.to_string(), hint)))
+    text_as(move |text| Path::parse(text).map_err(|error| Problem::new(error.to_string(), hint)))
 }
 
 fn template() -> Form<Template> {
     let hint =
         "write a text, a path, or a text with paths: \"article:{/id}\"; {key} is the message's key";
     text_as(move |text| {
-        Template::parse(text).map_err(|error| Complaint::new(error.to_string(), hint))
+        Template::parse(text).map_err(|error| Problem::new(error.to_string(), hint))
     })
 }

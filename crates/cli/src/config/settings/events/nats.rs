@@ -112,7 +112,7 @@ fn consumer(
         let what = format!("`{all}` would read dead letters again");
         let hint = "set dead_letter to a subject that the consumer does not read";
         let path = KeyPath::plain(SECTION, "dead_letter");
-        return reader.complain(&path, Complaint::new(what, hint));
+        return reader.complain(&path, Problem::new(what, hint));
     }
     Some(Settings {
         connection: connection.clone(),
@@ -130,7 +130,7 @@ fn server(text: &str) -> Read<String> {
     if has_password(text) || text.contains('@') {
         let what = format!("`{}` contains credentials", without_password(text));
         let hint = "remove them, and set token, credentials, or username and password";
-        return Err(Complaint::new(what, hint));
+        return Err(Problem::new(what, hint));
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let scheme = text.split_once("://").map_or("nats", |(scheme, _)| scheme);
@@ -138,10 +138,7 @@ fn server(text: &str) -> Read<String> {
     if plain && matches!(scheme, "nats" | "tls") {
         return Ok(text.to_owned());
     }
-    Err(Complaint::new(
-        format!("`{text}` is not a NATS server"),
-        hint,
-    ))
+    Err(Problem::new(format!("`{text}` is not a NATS server"), hint))
 }
 
 fn login(reader: &mut Reader<'_>) -> Login {
@@ -157,7 +154,7 @@ fn login(reader: &mut Reader<'_>) -> Login {
     if let [first, _, ..] = ways[..] {
         let what = "more than one way to sign in is set";
         let hint = "keep one of credentials, token, and username with password";
-        reader.complain::<()>(&KeyPath::plain(SECTION, first), Complaint::new(what, hint));
+        reader.complain::<()>(&KeyPath::plain(SECTION, first), Problem::new(what, hint));
     }
     match (
         read.credentials,
