@@ -219,6 +219,7 @@ impl Handler for Counting {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` passes on")]
 fn wrong(what: impl ToString) -> Error {
     Error::Wrong(what.to_string())
 }

@@ -212,8 +212,8 @@ impl Run<'_> {
             none if none.is_empty() => "no faults".to_owned(),
             counts => format!("injections: {counts}"),
         };
-        let left_out = plan.left_out.values();
-        let left_out: String = left_out.map(|why| format!("  left out: {why}\n")).collect();
+        let line = |why| format!("  left out: {why}\n");
+        let left_out: String = plan.left_out.values().map(line).collect();
         format!(
             "{} node(s) for {seconds} s, seed {}; {injections}\n{left_out}",
             plan.nodes, self.arguments.seed

@@ -81,13 +81,14 @@ fn repository_routes() -> Router<Handle> {
 }
 
 /// An endpoint of one repository, for callers with this permission.
-fn on(
+fn on<A: IntoResponse + 'static>(
     need: Need,
-    act: fn(&Call, &mut Hosted) -> Answer,
-) -> impl Fn(Call) -> Ready<Answer> + Clone + Send + Sync + 'static {
+    act: fn(&Call, &mut Hosted) -> A,
+) -> impl Fn(Call) -> Ready<Response> + Clone + Send + Sync + 'static {
     move |call| {
         let github = &mut call.stand.lock().state;
-        ready(call.open(github, need).and_then(|held| act(&call, held)))
+        let held = call.open(github, need);
+        ready(held.map(|held| act(&call, held)).into_response())
     }
 }
 
@@ -178,18 +179,17 @@ fn show_standing(standing: Standing) -> Value {
     })
 }
 
-fn repository(call: &Call, held: &mut Hosted) -> Answer {
+fn repository(call: &Call, held: &mut Hosted) -> Json<Value> {
     let writes = call.caller.0.as_ref();
     let writes = writes.is_some_and(|token| token.contents == Permission::Write);
-    let shown = json!({
+    Json(json!({
         "id": held.id,
         "node_id": format!("{NODE_PREFIX}{:08x}", held.id),
         "name": held.name,
         "full_name": held.full_name(),
         "default_branch": held.default_branch,
         "permissions": { "pull": true, "push": writes },
-    });
-    Ok(Json(shown).into_response())
+    }))
 }
 
 fn show_ref(call: &Call, held: &mut Hosted) -> Answer {
@@ -203,7 +203,7 @@ fn git_ref(held: &Hosted, name: &str, sha: &str) -> Value {
     json!({ "ref": name, "object": { "type": kind, "sha": sha } })
 }
 
-fn matching_refs(call: &Call, held: &mut Hosted) -> Answer {
+fn matching_refs(call: &Call, held: &mut Hosted) -> Response {
     let found: Vec<Value> = held
         .matching_refs(&call.ref_name())
         .map(|(name, sha)| git_ref(held, name, sha))
@@ -212,7 +212,7 @@ fn matching_refs(call: &Call, held: &mut Hosted) -> Answer {
     let (page, total) = (Page::of(&call.query), found.len());
     let links = page.links(&url, &call.query, total);
     let links = links.map(|links| [(header::LINK, links)]);
-    Ok((links, Json(page.cut(found.into_iter()))).into_response())
+    (links, Json(page.cut(found.into_iter()))).into_response()
 }
 
 fn create_ref(call: &Call, held: &mut Hosted) -> Answer {

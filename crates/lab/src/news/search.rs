@@ -93,7 +93,9 @@ pub(super) fn hit(item: &Item, url: Option<&str>) -> Value {
             add("title", json!(story.title));
             add("points", json!(story.points));
             add("num_comments", json!(comments));
-            url.into_iter().for_each(|url| add("url", json!(url)));
+            if let Some(url) = url {
+                add("url", json!(url));
+            }
             if let Some(text) = story.text() {
                 add("story_text", json!(text));
             }
@@ -103,7 +105,9 @@ pub(super) fn hit(item: &Item, url: Option<&str>) -> Value {
             add("parent_id", json!(comment.parent_id));
             add("points", Value::Null);
             add("story_title", json!(story.title));
-            url.into_iter().for_each(|url| add("story_url", json!(url)));
+            if let Some(url) = url {
+                add("story_url", json!(url));
+            }
         }
     }
     shown

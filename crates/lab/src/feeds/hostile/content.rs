@@ -152,9 +152,11 @@ fn login() -> Reply {
 }
 
 fn hints_absurd() -> Reply {
-    let hours: String = (0..24).map(|hour| format!("<hour>{hour}</hour>")).collect();
+    let hour = |hour| format!("<hour>{hour}</hour>");
+    let hours: String = (0..24).map(hour).collect();
+    let day = |day| format!("<day>{day}</day>");
     let days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(' ');
-    let days: String = days.map(|day| format!("<day>{day}</day>")).collect();
+    let days: String = days.map(day).collect();
     let items = format!(
         "<ttl>999999999</ttl><skipHours>{hours}</skipHours><skipDays>{days}</skipDays>{}",
         item(1)
