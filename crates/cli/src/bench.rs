@@ -27,7 +27,7 @@ use almanack_core::{
     reschedule::{Put, Request},
     store::{self, Store},
     task::{ClaimedTask, Identity, Invalid, Kind, Subject},
-    time::{Clock, CorrectedClock},
+    time::{Clock, CorrectedClock, to_micros},
 };
 use almanack_engine::{
     handlers::Handlers,
@@ -55,7 +55,7 @@ pub(crate) use throughput::{drain, enqueue, prune};
 const KIND: &str = "BENCH";
 
 /// The result of a phase.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Measured {
     pub(crate) n: usize,
     /// Duration; absent where the instants themselves are the result.
@@ -131,12 +131,7 @@ impl Bench {
     }
 
     fn rescheduler(&self) -> Arc<Rescheduler> {
-        let kinds = Kinds {
-            accept_any: true,
-            ..Kinds::default()
-        };
-        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Arc::new(Rescheduler::new(store, clock, kinds))
+        Arc::new(rescheduler(&self.store, self.clock.clone()))
     }
 
     /// All nodes, which share `slots` evenly.
@@ -154,15 +149,7 @@ impl Bench {
         Ok(nodes)
     }
 
-    /// A node that claims as much as it can and does nothing with it.
-    async fn start_node(
-        &self,
-        handler: Arc<dyn Handler>,
-        slots: usize,
-    ) -> Result<RunningNode, Error> {
-        self.start_on(&self.store, "bench", handler, slots).await
-    }
-
+    /// A node that claims as much as it can.
     async fn start_on(
         &self,
         store: &Arc<dyn Store>,
@@ -210,9 +197,7 @@ impl RunningNode {
 
     async fn stop(self) -> Result<(), Error> {
         self.stop.cancel();
-        self.task
-            .await
-            .map_err(|error| Error::Wrong(error.to_string()))
+        self.task.await.map_err(wrong)
     }
 }
 
@@ -234,12 +219,36 @@ impl Handler for Counting {
     }
 }
 
-fn request(subject: &str, execute_at: Timestamp) -> Result<Request, Invalid> {
-    let identity = Identity {
-        subject: Subject::parse(subject)?,
-        kind: Kind::parse(KIND)?,
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` passes on")]
+fn wrong(what: impl ToString) -> Error {
+    Error::Wrong(what.to_string())
+}
+
+/// Accepts every kind.
+fn rescheduler(store: &Arc<dyn Store>, clock: Arc<dyn Clock>) -> Rescheduler {
+    let kinds = Kinds {
+        accept_any: true,
+        ..Kinds::default()
     };
-    Ok(Request::Put(Put::at(identity, execute_at)))
+    Rescheduler::new(Arc::clone(store), clock, kinds)
+}
+
+fn request(subject: &str, execute_at: Timestamp) -> Result<Request, Invalid> {
+    Ok(Request::Put(Put::at(identity(subject, KIND)?, execute_at)))
+}
+
+fn identity(subject: &str, kind: &str) -> Result<Identity, Invalid> {
+    Ok(Identity {
+        subject: Subject::parse(subject)?,
+        kind: Kind::parse(kind)?,
+    })
+}
+
+/// Distinct instants of `count` tasks, from `first` on.
+fn instants(first: Timestamp, spread: Duration, count: usize) -> impl Iterator<Item = Timestamp> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
+    let at = move |n| first.saturating_add(spread / count * n).unwrap_or(first);
+    (0..count).map(move |n| to_micros(at(n)))
 }
 
 fn later(clock: &dyn Clock, by: Duration) -> Timestamp {

@@ -34,7 +34,7 @@ pub mod relay;
 pub mod state;
 pub mod store;
 
-use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use tokio::{
     net::TcpListener,
@@ -120,20 +120,6 @@ impl Config {
             faults: Faults::default(),
             clock: clock::system(),
         }
-    }
-}
-
-/// Without the token and the secret.
-impl fmt::Debug for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config")
-            .field("database", &self.database)
-            .field("listen", &self.listen)
-            .field("almanack_url", &self.almanack_url)
-            .field("bus", &self.bus)
-            .field("signed", &self.webhook_secret.is_some())
-            .field("faults", &self.faults)
-            .finish_non_exhaustive()
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use driver::{AuthorActivity, Config, Editor, Error, Outcome, run};
+pub use driver::{AuthorActivity, Config, Editor, Outcome, run};
 
 use crate::{article::state::FORBIDDEN, chance::Chance};
 
@@ -66,10 +66,8 @@ pub enum Action {
         /// When it should be published.
         publish_at: Timestamp,
     },
-    /// Reschedules it to an earlier time.
-    MoveEarlier(Move),
-    /// Reschedules it to a later time.
-    MoveLater(Move),
+    /// Reschedules it, to an earlier or a later time.
+    Move(Move),
     /// Withdraws it.
     Withdraw { article_id: i64 },
 }
@@ -133,20 +131,31 @@ pub fn next_action(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
     let drawn = manuscripts.chance.below(100);
     let open = u64::try_from(manuscripts.open.len()).unwrap_or(u64::MAX);
     let index = usize::try_from(manuscripts.chance.below(open)).unwrap_or_default();
-    let Some(planned) = manuscripts.open.get(index).copied() else {
+    let Some(Planned {
+        article_id,
+        publish_at: from,
+    }) = manuscripts.open.get(index).copied()
+    else {
         return write(manuscripts, now);
     };
-    match drawn {
-        0..50 if manuscripts.open.len() < OPEN_MAX => write(manuscripts, now),
-        0..70 => move_later(manuscripts, index, planned),
-        70..88 => move_earlier(manuscripts, index, planned, now),
+    let publish_at = match drawn {
+        0..50 if manuscripts.open.len() < OPEN_MAX => return write(manuscripts, now),
+        0..70 => manuscripts.ahead(from),
+        // Half-way between now and then, so that "earlier" is never in the past.
+        70..88 => later(now, from.duration_since(now).unsigned_abs() / 2),
         _ => {
             manuscripts.open.swap_remove(index);
-            Action::Withdraw {
-                article_id: planned.article_id,
-            }
+            return Action::Withdraw { article_id };
         }
+    };
+    if let Some(planned) = manuscripts.open.get_mut(index) {
+        planned.publish_at = publish_at;
     }
+    Action::Move(Move {
+        article_id,
+        from,
+        publish_at,
+    })
 }
 
 fn write(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
@@ -164,39 +173,6 @@ fn write(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
         title,
         body,
         publish_at: manuscripts.ahead(now),
-    }
-}
-
-fn move_later(manuscripts: &mut Manuscripts, index: usize, planned: Planned) -> Action {
-    let publish_at = manuscripts.ahead(planned.publish_at);
-    Action::MoveLater(note(manuscripts, index, planned, publish_at))
-}
-
-/// Half-way between now and then, so that "earlier" is never in the past.
-fn move_earlier(
-    manuscripts: &mut Manuscripts,
-    index: usize,
-    planned: Planned,
-    now: Timestamp,
-) -> Action {
-    let left = Duration::try_from(planned.publish_at.duration_since(now)).unwrap_or_default();
-    let publish_at = later(now, left / 2);
-    Action::MoveEarlier(note(manuscripts, index, planned, publish_at))
-}
-
-fn note(
-    manuscripts: &mut Manuscripts,
-    index: usize,
-    planned: Planned,
-    publish_at: Timestamp,
-) -> Move {
-    if let Some(on_manuscripts) = manuscripts.open.get_mut(index) {
-        on_manuscripts.publish_at = publish_at;
-    }
-    Move {
-        article_id: planned.article_id,
-        from: planned.publish_at,
-        publish_at,
     }
 }
 

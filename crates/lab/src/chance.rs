@@ -42,12 +42,6 @@ impl Chance {
         self.below(1000) < permille
     }
 
-    /// A number from 0 up to, not including, 1.
-    pub fn unit(&mut self) -> f64 {
-        let upper = u32::try_from(self.next_u64() >> 32).unwrap_or(0);
-        f64::from(upper) / 4_294_967_296.0
-    }
-
     /// A random element; `None` only of an empty slice.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         let index = self.below(from.len() as u64);
@@ -78,7 +72,6 @@ mod tests {
         assert_eq!(chance.below(0), 0);
         assert_eq!(chance.pick::<u8>(&[]), None);
         assert!((0..1000).all(|_| (-3..=4).contains(&chance.between(-3, 4))));
-        assert!((0..1000).all(|_| (0.0..1.0).contains(&chance.unit())));
     }
 
     #[test]

@@ -22,10 +22,11 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::book::{Book, Figures};
+pub use crate::stand::start;
 use crate::{
     chance::Chance,
     client, clock,
-    stand::{self, Config, Stand, Upstream},
+    stand::{self, Stand, Upstream},
 };
 
 /// The kind of the customer's tasks.
@@ -39,17 +40,6 @@ const BATCH_MAX: u64 = 200;
 /// More retries than a run can use up.
 const MAX_RETRY: u32 = 100;
 
-/// Why the customer did not start, or stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The callbacks cannot be served.
-    #[error(transparent)]
-    Stand(#[from] stand::Error),
-    /// The HTTP client could not be built.
-    #[error(transparent)]
-    Client(#[from] client::Error),
-}
-
 /// Configuration of the customer.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
@@ -60,13 +50,9 @@ pub struct Setup {
     pub ahead: Duration,
 }
 
-/// A customer that listens, and has not created tasks yet.
-pub struct Customer(stand::Running<Book>);
-
-/// Listens for calls until `cancel`. Ready once this returns.
-pub async fn start(config: Config<Book>, cancel: CancellationToken) -> Result<Customer, Error> {
-    Ok(Customer(stand::start(config, cancel).await?))
-}
+pub type Config = stand::Config<Book>;
+/// Handle to a customer that listens.
+pub type Handle = Stand<Book>;
 
 impl Upstream for Book {
     const NAME: &'static str = "calls";
@@ -74,7 +60,8 @@ impl Upstream for Book {
     type Setup = Setup;
     type Matching = ();
     type Effect = ();
-    type Request = ();
+    type Kind = ();
+    type Facts = ();
 
     fn open(_: &Setup, _: Timestamp) -> Self {
         Self::default()
@@ -86,35 +73,32 @@ impl Upstream for Book {
     }
 }
 
-impl Customer {
+impl Handle {
     /// The callback URL.
-    pub fn url(&self) -> String {
-        format!("{}/calls", self.0.url())
+    pub fn calls_url(&self) -> String {
+        format!("{}/calls", self.url())
     }
 
     /// The promises and results so far.
     pub fn figures(&self) -> Figures {
-        self.0.handle.lock().state.figures()
-    }
-
-    /// Waits until it has stopped listening.
-    pub async fn stopped(self) -> Result<(), Error> {
-        // A server that panicked has nothing more to report.
-        self.0.join.await.unwrap_or(Ok(())).map_err(Error::from)
+        self.lock().state.figures()
     }
 
     /// Creates tasks at the nodes in rotation until `stop`. A call without a response is retried at
     /// the next node with the same tasks and revision, so it does not matter which one took effect.
-    pub async fn ask(&self, nodes: &[String], stop: &CancellationToken) -> Result<(), Error> {
+    pub async fn ask(
+        &self,
+        nodes: &[String],
+        stop: &CancellationToken,
+    ) -> Result<(), client::Error> {
         let http_client = client::build()?;
-        let mut chance = Chance::new(self.0.handle.setup().seed);
+        let mut chance = Chance::new(self.setup().seed);
         let mut turn = 0_usize;
-        let begun = self.0.handle.now();
+        let begun = self.now();
         let mut put = 0_u64;
         while !stop.is_cancelled() {
-            let now = self.0.handle.now();
-            let wanted =
-                owed(self.0.handle.setup().rate, now.duration_since(begun)).saturating_sub(put);
+            let now = self.now();
+            let wanted = owed(self.setup().rate, now.duration_since(begun)).saturating_sub(put);
             let requests = self.request(put, wanted.min(BATCH_MAX), now, &mut chance);
             put += requests.len() as u64;
             while !requests.is_empty() && !stop.is_cancelled() {
@@ -139,7 +123,7 @@ impl Customer {
         now: Timestamp,
         chance: &mut Chance,
     ) -> Vec<(u64, Timestamp)> {
-        let ahead_ms = u64::try_from(self.0.handle.setup().ahead.as_millis()).unwrap_or(u64::MAX);
+        let ahead_ms = u64::try_from(self.setup().ahead.as_millis()).unwrap_or(u64::MAX);
         let mut draw = |number| {
             let ahead = i64::try_from(chance.below(ahead_ms.saturating_add(1))).unwrap_or(0);
             let at = now.saturating_add(SignedDuration::from_millis(ahead));
@@ -155,7 +139,7 @@ impl Customer {
         node: &str,
         requests: &[(u64, Timestamp)],
     ) -> bool {
-        self.0.handle.lock().state.asked(requests);
+        self.lock().state.asked(requests);
         let tasks: Vec<Value> = requests
             .iter()
             .map(|(number, at)| body(*number, *at))
@@ -176,11 +160,11 @@ impl Customer {
             .iter()
             .find_map(|it| it["error"]["detail"].as_str());
         if let Some(why) = refused {
-            self.0.handle.lock().state.refused(why);
+            self.lock().state.refused(why);
         }
         let whole = refused.is_none() && receipts.len() == requests.len();
         if whole {
-            self.0.handle.lock().state.acknowledged(requests);
+            self.lock().state.acknowledged(requests);
         }
         whole
     }
@@ -212,7 +196,7 @@ struct CallBody {
 }
 
 async fn take(
-    State(stand): State<Stand<Book>>,
+    State(stand): State<Handle>,
     headers: HeaderMap,
     Json(call): Json<CallBody>,
 ) -> StatusCode {

@@ -23,11 +23,11 @@ use crate::{
         state::run::{Conclusion, RunEvent},
     },
     hooks::{self, Behaviour, Outcome},
-    model::{self, fault as model_fault, task::Kind},
+    model::{self, task::Kind},
     news::{self, site::Site},
-    rule::When,
-    stand::Error,
-    telegram::{self, fault as telegram_fault, state::Chat},
+    rule::{self, When},
+    stand::{self, Config, Error, Running, Upstream},
+    telegram::{self, state::Chat},
 };
 
 /// The key that the simulated model and GitHub accept by default. It protects nothing.
@@ -82,6 +82,13 @@ pub struct Setting {
     pub limited_s: Option<u32>,
     /// Stops all of it.
     pub stop: CancellationToken,
+}
+
+impl Setting {
+    async fn start<S: Upstream>(&self, config: Config<S>) -> Result<Running<S>, Error> {
+        let clock = self.clock.clone();
+        stand::start(Config { clock, ..config }, self.stop.clone()).await
+    }
 }
 
 /// A feed to subscribe to.
@@ -189,11 +196,7 @@ fn here() -> SocketAddr {
 async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
     let mut site = Site::new(setting.seed, STORIES_PER_DAY);
     site.quiet = false;
-    let config = news::Config {
-        clock: setting.clock.clone(),
-        ..news::Config::new(here(), site)
-    };
-    news::start(config, setting.stop.clone()).await
+    setting.start(news::Config::new(here(), site)).await
 }
 
 /// The first feeds that feed readers understand.
@@ -205,11 +208,7 @@ fn subscribed(handle: &feeds::Handle) -> Vec<u32> {
 async fn start_feeds(setting: &Setting) -> Result<feeds::Running, Error> {
     let mut fleet = Fleet::new(setting.seed, FEEDS_DRAWN);
     fleet.feeds_per_host = 2;
-    let config = feeds::Config {
-        clock: setting.clock.clone(),
-        ..feeds::Config::new(fleet)
-    };
-    let started = feeds::start(config, setting.stop.clone()).await?;
+    let started = setting.start(feeds::Config::new(fleet)).await?;
     let numbers = subscribed(&started.handle);
     for (place, when, fault) in faults() {
         if let Some(number) = numbers.get(place) {
@@ -232,19 +231,11 @@ fn faults() -> [(usize, When, Fault); 6] {
 }
 
 async fn start_model(setting: &Setting) -> Result<model::Running, Error> {
-    let config = model::Config {
-        clock: setting.clock.clone(),
-        ..model::Config::new(here(), KEY)
-    };
-    let started = model::start(config, setting.stop.clone()).await?;
-    let chatty = (Kind::Titles, When::Every(3), model_fault::Effect::Prose);
-    let away = (
-        Kind::Summary,
-        When::Every(19),
-        model_fault::Effect::Status(503),
-    );
-    for (kind, when, effect) in [chatty, away] {
-        let rule = model_fault::Rule::of(kind, when, effect);
+    use model::fault::{Effect, Rule};
+    let started = setting.start(model::Config::new(here(), KEY)).await?;
+    let chatty = Rule::of(Kind::Titles, When::Every(3), Effect::Prose);
+    let away = Rule::of(Kind::Summary, When::Every(19), Effect::Status(503));
+    for rule in [chatty, away] {
         started.handle.add_fault(rule);
     }
     Ok(started)
@@ -255,10 +246,9 @@ async fn start_github(setting: &Setting) -> Result<github::Running, Error> {
     let workflows = vec![setup::Workflow::new(WORKFLOW)];
     let full_name = format!("{owner}/{name}");
     let mut config = github::Config::new(here());
-    config.clock = setting.clock.clone();
     config.setup.repositories = vec![setup::Repository::new(owner, name, workflows)];
     config.setup.tokens = vec![setup::Token::new("demo", KEY, &[&full_name])];
-    github::start(config, setting.stop.clone()).await
+    setting.start(config).await
 }
 
 /// Runs what is dispatched.
@@ -283,16 +273,12 @@ async fn start_telegram(setting: &Setting) -> Result<telegram::Running, Error> {
         Chat::channel(-1_001_000_000_001, CHANNEL),
         Chat::channel(-1_001_000_000_002, ALERTS),
     ];
-    let config = telegram::Config {
-        clock: setting.clock.clone(),
-        ..telegram::Config::new(here(), BOT_TOKEN, chats)
-    };
-    let started = telegram::start(config, setting.stop.clone()).await?;
+    let config = telegram::Config::new(here(), BOT_TOKEN, chats);
+    let started = setting.start(config).await?;
     if let Some(retry_after_s) = setting.limited_s {
-        let limited = telegram_fault::Effect::Limited { retry_after_s };
+        let limited = telegram::fault::Effect::Limited { retry_after_s };
         let often = When::Every(LIMITED_EVERY);
-        let rule = telegram_fault::Rule::new(telegram_fault::Matching::default(), often, limited);
-        started.handle.add_fault(rule);
+        started.handle.add_fault(rule::Rule::any(often, limited));
     }
     Ok(started)
 }
@@ -306,7 +292,7 @@ async fn start_hooks(setting: &Setting) -> Result<hooks::Running, Error> {
         seed: setting.seed,
         behaviour: BTreeMap::from([(FLAKY_HOOK.to_owned(), flaky)]),
     };
-    hooks::start(hooks::Config::of(here(), setup), setting.stop.clone()).await
+    setting.start(Config::of(here(), setup)).await
 }
 
 /// Starts the article service, which sends its changes to Almanack.

@@ -33,6 +33,7 @@ use axum::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use self::{
     document::Document,
@@ -40,7 +41,7 @@ use self::{
     feed::{Announced, Entry, Feed},
     fleet::Fleet,
 };
-use crate::stand::{self, Noted, Stand, Upstream, done};
+use crate::stand::{self, Stand, Upstream, done};
 pub use crate::stand::{Error, start};
 
 /// Listening at `0.0.0.0` makes every loopback address a host, and accepts no other client.
@@ -63,20 +64,6 @@ pub struct Feeds {
 pub type Handle = Stand<Feeds>;
 pub type Running = stand::Running<Feeds>;
 
-/// One request and its response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Request {
-    pub at: Timestamp,
-    pub feed: u32,
-    /// The path, as called.
-    pub path: String,
-    /// Status of the response; 0 without a response.
-    pub status: u16,
-    pub user_agent: String,
-    /// Whether it carried validators.
-    pub conditional: bool,
-}
-
 /// What requests for feeds are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct RequestKind {
@@ -84,29 +71,15 @@ pub struct RequestKind {
     pub status: u16,
 }
 
-impl Noted for Request {
-    type Kind = RequestKind;
-
-    fn kind(&self) -> RequestKind {
-        RequestKind {
-            status: self.status,
-        }
-    }
-}
-
-/// The facts about a feed.
-#[derive(Debug, Clone, Serialize)]
-pub struct Card {
+/// What else the journal contains of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequestFacts {
     pub feed: u32,
-    pub host: u32,
-    pub url: String,
-    /// The page it is discovered from.
-    pub site: String,
-    /// What its address serves.
-    pub document: Document,
-    /// Whether that is a feed; otherwise it needs selectors or paths.
-    pub is_feed: bool,
-    pub rhythm: &'static str,
+    /// The path, as called.
+    pub path: String,
+    pub user_agent: String,
+    /// Whether it carried validators.
+    pub conditional: bool,
 }
 
 impl Handle {
@@ -177,17 +150,18 @@ impl Handle {
         self.fleet().base_url(number, self.port())
     }
 
-    fn card(&self, number: u32) -> Option<Card> {
+    /// The facts about a feed: its addresses, and whether it needs selectors or paths.
+    fn card(&self, number: u32) -> Option<Value> {
         let feed = self.fleet().feed(number)?;
-        Some(Card {
-            feed: number,
-            host: feed.host,
-            url: self.feed_url(number),
-            site: self.site_url(number),
-            document: feed.document,
-            is_feed: feed.document.is_feed(),
-            rhythm: feed.habit.rhythm.name,
-        })
+        Some(json!({
+            "feed": number,
+            "host": feed.host,
+            "url": self.feed_url(number),
+            "site": self.site_url(number),
+            "document": feed.document,
+            "is_feed": feed.document.is_feed(),
+            "rhythm": feed.habit.rhythm.name,
+        }))
     }
 }
 
@@ -198,7 +172,8 @@ impl Upstream for Feeds {
     type Setup = Fleet;
     type Matching = Matching;
     type Effect = Fault;
-    type Request = Request;
+    type Kind = RequestKind;
+    type Facts = RequestFacts;
 
     fn open(_: &Fleet, _: Timestamp) -> Self {
         Self::default()
@@ -212,11 +187,8 @@ impl Upstream for Feeds {
         type At = State<Handle>;
         let cards = async |State(stand): At, Query(part): Query<Part>| {
             let numbers = part.of(stand.fleet(), 100);
-            Json(
-                numbers
-                    .filter_map(|number| stand.card(number))
-                    .collect::<Vec<Card>>(),
-            )
+            let cards = numbers.filter_map(|number| stand.card(number));
+            Json(cards.collect::<Vec<Value>>())
         };
         let entries = async |State(stand): At, Path(number): Path<u32>| Json(stand.entries(number));
         let publish =

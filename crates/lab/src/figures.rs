@@ -1,7 +1,7 @@
 //! Figures of measurements: percentiles, and a process's memory.
 
 /// The percentile `share` of sorted numbers.
-pub fn percentile(sorted: &[f64], share: usize) -> Option<f64> {
+pub fn percentile<T: Copy>(sorted: &[T], share: usize) -> Option<T> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get((sorted.len() * share / 100).min(last)).copied()
 }

@@ -33,17 +33,15 @@ use axum::{
     Json, Router,
     extract::{Path, State},
     http::StatusCode,
-    response::{IntoResponse, Response},
     routing::{get, patch, post, put},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tokio::sync::mpsc;
 
 use self::{
     fault::{Effect, Matching},
-    limit::{Account, Limits, Resource},
+    limit::{Account, Resource},
     refusal::Refusal,
     setup::{Repository, Setup, Token},
     state::{
@@ -51,10 +49,10 @@ use self::{
         run::{Conclusion, Dispatch, Run, RunEvent, Status},
     },
 };
-use crate::stand::{self, Noted, Stand, Upstream, done};
+use crate::stand::{self, Stand, Upstream, done};
 pub use crate::stand::{Error, start};
 
-pub type Config = stand::Config<GithubStand>;
+pub type Config = stand::Config<GitHub>;
 
 impl Config {
     /// An empty GitHub with the system clock.
@@ -63,44 +61,10 @@ impl Config {
     }
 }
 
-/// GitHub, its limits, and the runners.
-#[derive(Debug)]
-pub struct GithubStand {
-    github: GitHub,
-    limits: Limits,
-    /// Requests that arrived, for their ids.
-    arrived: u64,
-    runners: Vec<mpsc::UnboundedSender<RunEvent>>,
-}
-
-impl GithubStand {
-    /// Notifies every runner, and removes those that have left.
-    fn report_runners(&mut self, events: &[RunEvent]) {
-        self.runners.retain(|runner| {
-            let mut events = events.iter().cloned();
-            events.all(|event| runner.send(event).is_ok())
-        });
-    }
-}
-
 /// Handle to a running GitHub from the same process.
-pub type Handle = Stand<GithubStand>;
+pub type Handle = Stand<GitHub>;
 /// A running GitHub.
-pub type Running = stand::Running<GithubStand>;
-
-/// One request and its response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Request {
-    /// When it was answered.
-    pub at: Timestamp,
-    /// The path, as called.
-    pub path: String,
-    /// Whether the response was sent; false if the connection was cut instead.
-    pub replied: bool,
-    /// Its key in the counts.
-    #[serde(flatten)]
-    pub kind: RequestKind,
-}
+pub type Running = stand::Running<GitHub>;
 
 /// What requests to GitHub are counted by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -115,24 +79,25 @@ pub struct RequestKind {
     pub charged: bool,
 }
 
-impl Noted for Request {
-    type Kind = RequestKind;
-
-    fn kind(&self) -> RequestKind {
-        self.kind.clone()
-    }
+/// What else the journal contains of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequestFacts {
+    /// The path, as called.
+    pub path: String,
+    /// Whether the response was sent; false if the connection was cut instead.
+    pub replied: bool,
 }
 
 impl Handle {
     /// Adds a token, or replaces the one of that name.
     pub fn add_token(&self, token: Token) {
-        self.lock().state.github.add_token(token);
+        self.lock().state.add_token(token);
     }
 
     /// Adds a repository, or replaces the one of that name.
     pub fn add_repository(&self, repository: Repository) {
         let now = self.now();
-        self.lock().state.github.add_repository(repository, now);
+        self.lock().state.add_repository(repository, now);
     }
 
     /// Sets the remaining requests of a token, and those it shares with, in the present window.
@@ -144,7 +109,8 @@ impl Handle {
     ) -> Result<(), Refusal> {
         let now = self.now();
         let github = &mut self.lock().state;
-        let token = github.github.token_named(token).ok_or(Refusal::NOT_FOUND)?;
+        let token = github.token_named(token).cloned();
+        let token = token.ok_or(Refusal::NOT_FOUND)?;
         let account = Account {
             name: token.window(),
             limit: token.requests_per_hour,
@@ -161,26 +127,26 @@ impl Handle {
 
     /// All dispatches, in order of arrival.
     pub fn dispatches(&self) -> Vec<Dispatch> {
-        self.lock().state.github.dispatches.clone()
+        self.lock().state.dispatches.clone()
     }
 
     /// All references, full name to commit; none for a repository that does not exist.
     pub fn refs(&self, owner: &str, name: &str) -> BTreeMap<String, String> {
-        let github = &mut self.lock().state.github;
+        let github = &mut self.lock().state;
         let repository = github.repository(owner, name);
         repository.map(|held| held.refs.clone()).unwrap_or_default()
     }
 
     /// The content of a file on a branch.
     pub fn file(&self, owner: &str, name: &str, branch: &str, path: &str) -> Option<Vec<u8>> {
-        let github = &mut self.lock().state.github;
+        let github = &mut self.lock().state;
         let content = github.repository(owner, name)?.read(path, branch);
         content.map(|content| content.to_vec())
     }
 
     /// All runs, newest first.
     pub fn runs(&self, owner: &str, name: &str) -> Vec<Run> {
-        let github = &mut self.lock().state.github;
+        let github = &mut self.lock().state;
         let repository = github.repository(owner, name);
         repository.map_or_else(Vec::new, |held| held.runs.iter().rev().cloned().collect())
     }
@@ -188,14 +154,9 @@ impl Handle {
     /// Queues a run without a dispatch, as a push would.
     pub fn start_run(&self, owner: &str, name: &str, workflow: &str) -> Result<Run, Refusal> {
         let now = self.now();
-        let run = {
-            let github = &mut self.lock().state;
-            let run = github.github.start_run((owner, name), workflow, now)?;
-            github.report_runners(&[RunEvent::Queued(run.clone())]);
-            run
-        };
+        let run = self.lock().state.start_run((owner, name), workflow, now);
         self.changed();
-        Ok(run)
+        run
     }
 
     /// A runner took the run.
@@ -215,10 +176,13 @@ impl Handle {
         conclusion: Option<Conclusion>,
     ) -> Result<Run, Refusal> {
         let now = self.now();
-        let github = &mut self.lock().state.github;
-        let run = github.set_run(id, (status, conclusion), now)?;
+        let run = self.lock().state.change_run(id, |run| {
+            run.status = status;
+            run.conclusion = conclusion;
+            run.updated_at = now;
+        });
         self.changed();
-        Ok(run)
+        run
     }
 
     /// Subscribes as a runner: receives every run queued or cancelled from now on, each exactly
@@ -230,21 +194,17 @@ impl Handle {
     }
 }
 
-impl Upstream for GithubStand {
+impl Upstream for GitHub {
     const NAME: &'static str = "GitHub";
     const WELCOME: &'static str = include_str!("github/welcome.txt");
     type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
-    type Request = Request;
+    type Kind = RequestKind;
+    type Facts = RequestFacts;
 
     fn open(setup: &Setup, now: Timestamp) -> Self {
-        Self {
-            github: GitHub::new(setup.clone(), now),
-            limits: Limits::default(),
-            arrived: 0,
-            runners: Vec::new(),
-        }
+        Self::new(setup.clone(), now)
     }
 
     fn routes(stand: Stand<Self>) -> Router {
@@ -259,7 +219,7 @@ impl Upstream for GithubStand {
             async |State(stand): At, Json(made)| done(|| stand.add_repository(made));
         let limit = async |State(stand): At, Json(body): Json<LimitBody>| {
             let left = stand.leave_requests(&body.token, body.resource, body.remaining);
-            left.map(|()| StatusCode::NO_CONTENT).map_err(Failed)
+            left.map(|()| StatusCode::NO_CONTENT)
         };
         let dispatches = async |State(stand): At| Json(stand.dispatches());
         let refs =
@@ -270,11 +230,9 @@ impl Upstream for GithubStand {
             async |State(stand): At, Path((owner, repo)): In, Json(body): Json<StartBody>| {
                 let run = stand.start_run(&owner, &repo, &body.workflow);
                 run.map(|run| (StatusCode::CREATED, Json(run)))
-                    .map_err(Failed)
             };
         let set_run = async |State(stand): At, Path(id): Path<u64>, Json(body): Json<RunBody>| {
-            let run = stand.set_run(id, body.status, body.conclusion);
-            run.map(Json).map_err(Failed)
+            stand.set_run(id, body.status, body.conclusion).map(Json)
         };
         Router::new()
             .route("/tokens", post(add_token))
@@ -284,16 +242,6 @@ impl Upstream for GithubStand {
             .route("/repos/{owner}/{repo}/refs", get(refs))
             .route("/repos/{owner}/{repo}/runs", get(runs).post(start_run))
             .route("/runs/{id}", patch(set_run))
-    }
-}
-
-/// In plain text: the control API is not GitHub's.
-struct Failed(Refusal);
-
-impl IntoResponse for Failed {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::BAD_REQUEST);
-        (status, Json(json!({ "message": self.0.message }))).into_response()
     }
 }
 

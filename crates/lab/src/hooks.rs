@@ -28,7 +28,7 @@ use crate::{
     chance::Chance,
     line::Met,
     reply::{Answer, Reply},
-    stand::{self, Noted, Stand, Upstream},
+    stand::{self, Stand, Upstream},
 };
 
 /// A hook's behaviour (default: answers at once).
@@ -77,18 +77,9 @@ pub struct Call {
     pub outcome: Outcome,
 }
 
-impl Noted for Call {
-    type Kind = Self;
-
-    fn kind(&self) -> Self {
-        self.clone()
-    }
-}
-
 #[derive(Debug, Default)]
 pub struct Hooks {
-    seed: u64,
-    behaviour: BTreeMap<String, Behaviour>,
+    setup: Setup,
     keys: BTreeSet<String>,
     calls: u64,
 }
@@ -97,7 +88,7 @@ impl Hooks {
     /// Decides a call's result; recorded at once, before any wait.
     fn decide(&mut self, hook: &str, key: Option<&str>) -> Outcome {
         self.calls += 1;
-        let drawn = Chance::of(self.seed, &[self.calls]).below(100);
+        let drawn = Chance::of(self.setup.seed, &[self.calls]).below(100);
         if drawn < u64::from(self.behaviour(hook).refuse_percent) {
             return Outcome::Refused;
         }
@@ -109,7 +100,8 @@ impl Hooks {
     }
 
     fn behaviour(&self, hook: &str) -> Behaviour {
-        self.behaviour.get(hook).copied().unwrap_or_default()
+        let behaviour = self.setup.behaviour.get(hook);
+        behaviour.copied().unwrap_or_default()
     }
 }
 
@@ -132,7 +124,7 @@ impl Handle {
     /// Changes a hook's behaviour from now on.
     pub fn set_behaviour(&self, hook: &str, behaviour: Behaviour) {
         let hooks = &mut self.lock().state;
-        hooks.behaviour.insert(hook.to_owned(), behaviour);
+        hooks.setup.behaviour.insert(hook.to_owned(), behaviour);
     }
 }
 
@@ -149,12 +141,12 @@ impl Upstream for Hooks {
     type Setup = Setup;
     type Matching = ();
     type Effect = ();
-    type Request = Call;
+    type Kind = Call;
+    type Facts = ();
 
     fn open(setup: &Setup, _: Timestamp) -> Self {
         Self {
-            seed: setup.seed,
-            behaviour: setup.behaviour.clone(),
+            setup: setup.clone(),
             ..Self::default()
         }
     }
@@ -177,7 +169,7 @@ async fn take(
         let inside = &mut *stand.lock();
         let outcome = inside.state.decide(&hook, key);
         let wait = inside.state.behaviour(&hook).wait;
-        inside.journal.note(Call { hook, outcome });
+        inside.journal.note(stand.now(), Call { hook, outcome }, ());
         (outcome, wait)
     };
     let reply = if outcome == Outcome::Refused {
@@ -214,10 +206,8 @@ mod tests {
             refuse_percent: 50,
             ..Behaviour::default()
         };
-        let mut hooks = Hooks {
-            behaviour: BTreeMap::from([("flaky".to_owned(), rude)]),
-            ..Hooks::default()
-        };
+        let mut hooks = Hooks::default();
+        hooks.setup.behaviour.insert("flaky".to_owned(), rude);
         let refused = (0..1_000)
             .filter(|call| hooks.decide("flaky", Some(&call.to_string())) == Outcome::Refused);
         let refused = refused.count();

@@ -42,7 +42,7 @@ pub use crate::stand::{Error, start};
 use crate::{
     line::Met,
     reply::{Answer, Reply},
-    stand::{self, Noted, Stand, Upstream},
+    stand::{self, Stand, Upstream},
 };
 
 /// Words that make a title sensitive by default.
@@ -89,10 +89,9 @@ pub type Handle = Stand<Model>;
 /// A running model.
 pub type Running = stand::Running<Model>;
 
-/// One request and its result: sizes and kinds, never keys or texts.
+/// What else the journal contains of a request: sizes and kinds, never keys or texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Request {
-    pub at: Timestamp,
+pub struct RequestFacts {
     /// The path, as called.
     pub path: String,
     /// Fingerprint of the sent key; empty without one.
@@ -101,9 +100,7 @@ pub struct Request {
     pub asked: Option<TaskFacts>,
     /// The fault that hit it.
     pub effect: Option<Effect>,
-    /// Status of the response that was prepared.
-    pub status: u16,
-    /// Whether it was sent; false if the request was left hanging or cut.
+    /// Whether the response was sent; false if the request was left hanging or cut.
     pub replied: bool,
     /// Requests in flight when it arrived, itself included.
     pub in_flight: usize,
@@ -135,19 +132,8 @@ pub struct TaskFacts {
 pub struct RequestKind {
     /// The work; none for a request that was not read.
     pub kind: Option<Kind>,
-    /// Status of the response.
+    /// Status of the response that was prepared.
     pub status: u16,
-}
-
-impl Noted for Request {
-    type Kind = RequestKind;
-
-    fn kind(&self) -> RequestKind {
-        RequestKind {
-            kind: self.asked.as_ref().map(|asked| asked.kind),
-            status: self.status,
-        }
-    }
 }
 
 impl Handle {
@@ -163,7 +149,8 @@ impl Upstream for Model {
     type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
-    type Request = Request;
+    type Kind = RequestKind;
+    type Facts = RequestFacts;
 
     fn open(_: &Setup, _: Timestamp) -> Self {
         Self

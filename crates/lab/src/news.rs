@@ -35,14 +35,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+pub use self::archive::News;
 use self::{
-    archive::Archive,
     fault::{Effect, Matching},
     page::Page,
     site::{PER_STORY, Site},
     story::{Comment, Facts, Link, NewStory, Story},
 };
-use crate::stand::{self, Noted, Stand, Upstream, done};
+use crate::stand::{self, Stand, Upstream, done};
 pub use crate::stand::{Error, start};
 
 /// The default token of the crawler API; it protects nothing.
@@ -73,11 +73,6 @@ impl Config {
     }
 }
 
-#[derive(Debug)]
-pub struct News {
-    archive: Archive,
-}
-
 /// Handle to a running site from the same process.
 pub type Handle = Stand<News>;
 /// A running site.
@@ -105,19 +100,6 @@ pub enum Endpoint {
     Other,
 }
 
-/// One request and its response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Request {
-    pub at: Timestamp,
-    pub endpoint: Endpoint,
-    /// The address that the client connected to.
-    pub host: String,
-    /// Path and query, as called.
-    pub path: String,
-    /// Status of the response; 0 without a response.
-    pub status: u16,
-}
-
 /// What requests to the site are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RequestKind {
@@ -126,21 +108,19 @@ pub struct RequestKind {
     pub status: u16,
 }
 
-impl Noted for Request {
-    type Kind = RequestKind;
-
-    fn kind(&self) -> RequestKind {
-        RequestKind {
-            endpoint: self.endpoint,
-            status: self.status,
-        }
-    }
+/// What else the journal contains of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequestFacts {
+    /// The address that the client connected to.
+    pub host: String,
+    /// Path and query, as called.
+    pub path: String,
 }
 
 impl Handle {
     /// Adds a story and returns its number. It shows from its time on.
     pub fn add_story(&self, story: NewStory) -> i64 {
-        let id = self.lock().state.archive.add(story);
+        let id = self.lock().state.add(story);
         self.changed();
         id
     }
@@ -148,13 +128,13 @@ impl Handle {
     /// The facts about a story that is visible now.
     pub fn story(&self, id: i64) -> Option<Facts> {
         let now = self.now();
-        let archive = &mut self.lock().state.archive;
-        let story = archive.story(id, now)?;
-        let page = archive.page(id);
+        let news = &mut self.lock().state;
+        let story = news.story(id, now)?;
+        let page = news.page(id);
         Some(Facts {
             url: self.story_url(&story),
             article: match &story.link {
-                Link::Page => archive.site.article(id, page),
+                Link::Page => news.site.article(id, page),
                 Link::Text(html) => Some(markup::paragraphs(html)),
                 Link::Elsewhere(_) => None,
             },
@@ -167,26 +147,26 @@ impl Handle {
     /// included: what a complete list of that time holds.
     pub fn stories_between(&self, from_s: i64, to_s: i64) -> Vec<Story> {
         let now = self.now();
-        self.lock().state.archive.between((from_s, to_s), now)
+        self.lock().state.between((from_s, to_s), now)
     }
 
     /// The comments on a story so far, oldest first.
     pub fn comments(&self, id: i64) -> Vec<Comment> {
         let now = self.now();
-        let archive = &mut self.lock().state.archive;
-        let story = archive.story(id, now);
-        story.map_or_else(Vec::new, |story| archive.comments(&story, now))
+        let news = &mut self.lock().state;
+        let story = news.story(id, now);
+        story.map_or_else(Vec::new, |story| news.comments(&story, now))
     }
 
     /// The present best list.
     pub fn best_stories(&self) -> Vec<i64> {
         let now = self.now();
-        self.lock().state.archive.best(now)
+        self.lock().state.best(now)
     }
 
     /// Changes a story's page.
     pub fn set_page(&self, id: i64, page: Page) {
-        self.lock().state.archive.set_page(id, page);
+        self.lock().state.set_page(id, page);
     }
 
     /// The address of a story's page on this server.
@@ -221,11 +201,11 @@ impl Upstream for News {
     type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
-    type Request = Request;
+    type Kind = RequestKind;
+    type Facts = RequestFacts;
 
     fn open(setup: &Setup, _: Timestamp) -> Self {
-        let archive = Archive::new(setup.site.clone());
-        Self { archive }
+        Self::new(setup.site.clone())
     }
 
     fn routes(stand: Stand<Self>) -> Router {

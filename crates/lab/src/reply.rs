@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use futures_util::stream;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock;
@@ -20,6 +20,16 @@ pub enum Answer {
     Hang,
     /// A connection closed before the first byte.
     Cut,
+}
+
+impl Answer {
+    /// Status of the response; 0 without a response.
+    pub(crate) fn status(&self) -> u16 {
+        match self {
+            Self::Reply(reply) => reply.status,
+            Self::Hang | Self::Cut => 0,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -88,10 +98,11 @@ impl Reply {
     }
 
     /// A body that comes in pieces.
-    pub fn pieces(
+    pub fn pieces<B: Into<Bytes>>(
         content_type: &str,
-        pieces: impl Iterator<Item = Piece> + Send + 'static,
+        pieces: impl Iterator<Item = B> + Send + 'static,
     ) -> Self {
+        let pieces = pieces.map(|piece| Piece::Bytes(piece.into()));
         Self {
             body: Body::Pieces(Box::new(pieces)),
             ..Self::new(content_type, Bytes::new())
@@ -116,6 +127,19 @@ impl Reply {
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
+    }
+
+    /// The same with a time to wait: in seconds, or as a date counted from `dated`.
+    #[must_use]
+    pub fn retry_after(self, seconds: i64, dated: Option<Timestamp>) -> Self {
+        let again = match dated {
+            Some(now) => {
+                let at = now.saturating_add(SignedDuration::from_secs(seconds));
+                http_date(at.unwrap_or(now))
+            }
+            None => seconds.to_string(),
+        };
+        self.with("retry-after", again)
     }
 
     /// The first header of a name.

@@ -35,13 +35,18 @@ pub struct Rule<M, E> {
     pub effect: E,
 }
 
-impl<M, E> Rule<M, E> {
+impl<M: Default, E> Rule<M, E> {
     pub fn new(matching: M, when: When, effect: E) -> Self {
         Self {
             matching,
             when,
             effect,
         }
+    }
+
+    /// A rule for every request.
+    pub fn any(when: When, effect: E) -> Self {
+        Self::new(M::default(), when, effect)
     }
 }
 

@@ -56,8 +56,10 @@ pub trait Upstream: Sized + Send + 'static {
     type Matching: Clone + Serialize + DeserializeOwned + Default + Send;
     /// The effect of a fault.
     type Effect: Clone + Serialize + DeserializeOwned + Send;
-    /// A request in the journal.
-    type Request: Noted;
+    /// What its requests are counted by.
+    type Kind: Clone + Ord + Serialize + Send;
+    /// What else the journal contains of a request.
+    type Facts: Clone + Serialize + Send;
 
     /// Its state at the start.
     fn open(setup: &Self::Setup, now: Timestamp) -> Self;
@@ -71,19 +73,14 @@ pub trait Upstream: Sized + Send + 'static {
 }
 
 /// A request in the journal.
-pub trait Noted: Clone + Serialize + Send {
-    /// The key that requests are counted by.
-    type Kind: Clone + Ord + Serialize + Send;
-
-    /// Its key.
-    fn kind(&self) -> Self::Kind;
-}
-
-/// For an upstream with its own journal.
-impl Noted for () {
-    type Kind = ();
-
-    fn kind(&self) {}
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Request<K, F> {
+    pub at: Timestamp,
+    /// What it is counted by.
+    #[serde(flatten)]
+    pub kind: K,
+    #[serde(flatten)]
+    pub facts: F,
 }
 
 /// The number of requests with the same key.
@@ -95,20 +92,20 @@ pub struct Count<K> {
 }
 
 /// All requests so far.
-pub(crate) struct Journal<R: Noted> {
+pub(crate) struct Journal<K, F> {
     total: u64,
-    newest: VecDeque<R>,
-    counts: BTreeMap<R::Kind, u64>,
+    newest: VecDeque<Request<K, F>>,
+    counts: BTreeMap<K, u64>,
 }
 
-impl<R: Noted> Journal<R> {
-    pub(crate) fn note(&mut self, request: R) {
+impl<K: Clone + Ord, F> Journal<K, F> {
+    pub(crate) fn note(&mut self, at: Timestamp, kind: K, facts: F) {
         self.total += 1;
-        *self.counts.entry(request.kind()).or_default() += 1;
+        *self.counts.entry(kind.clone()).or_default() += 1;
         if self.newest.len() == REQUESTS_KEPT {
             self.newest.pop_front();
         }
-        self.newest.push_back(request);
+        self.newest.push_back(Request { at, kind, facts });
     }
 
     pub(crate) fn total(&self) -> u64 {
@@ -116,7 +113,7 @@ impl<R: Noted> Journal<R> {
     }
 }
 
-impl<R: Noted> Default for Journal<R> {
+impl<K, F> Default for Journal<K, F> {
     fn default() -> Self {
         Self {
             total: 0,
@@ -130,7 +127,7 @@ impl<R: Noted> Default for Journal<R> {
 pub(crate) struct Inside<S: Upstream> {
     pub(crate) state: S,
     pub(crate) faults: Rules<S::Matching, S::Effect>,
-    pub(crate) journal: Journal<S::Request>,
+    pub(crate) journal: Journal<S::Kind, S::Facts>,
     /// Delay of every response, in real time.
     pub(crate) latency: Duration,
     pub(crate) in_flight: usize,
@@ -191,12 +188,12 @@ impl<S: Upstream> Stand<S> {
     }
 
     /// The newest requests, oldest first.
-    pub fn requests(&self) -> Vec<S::Request> {
+    pub fn requests(&self) -> Vec<Request<S::Kind, S::Facts>> {
         self.lock().journal.newest.iter().cloned().collect()
     }
 
     /// The number of requests per key.
-    pub fn counts(&self) -> Vec<Count<<S::Request as Noted>::Kind>> {
+    pub fn counts(&self) -> Vec<Count<S::Kind>> {
         let inside = self.lock();
         let counts = inside.journal.counts.iter().map(|(kind, requests)| Count {
             kind: kind.clone(),
@@ -206,7 +203,7 @@ impl<S: Upstream> Stand<S> {
     }
 
     /// The number of requests that match.
-    pub fn count_where(&self, wanted: impl Fn(&<S::Request as Noted>::Kind) -> bool) -> u64 {
+    pub fn count_where(&self, wanted: impl Fn(&S::Kind) -> bool) -> u64 {
         let inside = self.lock();
         let counts = inside.journal.counts.iter();
         let own = counts.filter(|(kind, _)| wanted(kind));

@@ -36,7 +36,7 @@ use self::{
 pub use crate::stand::{Error, start};
 use crate::{
     line::Met,
-    stand::{self, Noted, Stand, Upstream, done},
+    stand::{self, Stand, Upstream, done},
 };
 
 /// Configuration of the server.
@@ -70,14 +70,20 @@ pub type Handle = Stand<Telegram>;
 /// A running Telegram.
 pub type Running = stand::Running<Telegram>;
 
-/// One request and its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Request {
-    pub at: Timestamp,
-    /// Fingerprint of the token; empty where the path had none.
-    pub bot: String,
+/// What requests to Telegram are counted by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct RequestKind {
     /// The method, as called.
     pub method: String,
+    /// Status of the response that was prepared.
+    pub status: u16,
+}
+
+/// What else the journal contains of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequestFacts {
+    /// Fingerprint of the token; empty where the path had none.
+    pub bot: String,
     /// The channel, as sent.
     pub chat: Option<String>,
     /// The id of the sent message.
@@ -86,30 +92,8 @@ pub struct Request {
     pub effect: Option<Effect>,
     /// Whether readers can see its effect.
     pub applied: bool,
-    /// Status of the response that was prepared.
-    pub status: u16,
     /// Whether the response was sent; false if the request was left hanging or cut.
     pub replied: bool,
-}
-
-/// What requests to Telegram are counted by.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct RequestKind {
-    /// The method, as called.
-    pub method: String,
-    /// Status of the response.
-    pub status: u16,
-}
-
-impl Noted for Request {
-    type Kind = RequestKind;
-
-    fn kind(&self) -> RequestKind {
-        RequestKind {
-            method: self.method.clone(),
-            status: self.status,
-        }
-    }
 }
 
 impl Handle {
@@ -135,7 +119,8 @@ impl Upstream for Telegram {
     type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
-    type Request = Request;
+    type Kind = RequestKind;
+    type Facts = RequestFacts;
 
     fn open(setup: &Setup, _: Timestamp) -> Self {
         Self::new(setup.chats.clone(), setup.messages_per_minute)
@@ -151,11 +136,8 @@ impl Upstream for Telegram {
         let add = async |State(stand): At, Json(chat)| done(|| stand.add_chat(chat));
         let messages =
             async |State(stand): At, Path(chat): Path<String>| Json(stand.messages(&chat));
-        let limit = async |State(stand): At,
-                           Json(LimitBody {
-                               messages_per_minute,
-                           })| {
-            done(|| stand.lock().state.messages_per_minute = messages_per_minute)
+        let limit = async |State(stand): At, Json(body): Json<LimitBody>| {
+            done(|| stand.lock().state.messages_per_minute = body.messages_per_minute)
         };
         Router::new()
             .route("/chats", post(add))

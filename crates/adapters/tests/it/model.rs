@@ -121,9 +121,9 @@ async fn ed_07_all_titles_of_a_batch_are_one_request_each_at_its_index() {
         assert!(belongs(index, title), "{index}: {title}");
     }
     let seen = fixture.handle().requests();
-    let asked = seen[0].asked.as_ref().unwrap();
+    let asked = seen[0].facts.asked.as_ref().unwrap();
     assert_eq!((seen.len(), asked.kind, asked.titles), (1, Kind::Titles, 4));
-    assert_eq!(seen[0].path, "/v1/chat/completions");
+    assert_eq!(seen[0].facts.path, "/v1/chat/completions");
     let temperature = asked.temperature.unwrap();
     assert!((temperature - 0.3).abs() < 0.001, "{temperature}");
     assert_eq!(asked.max_tokens, Some(2048));

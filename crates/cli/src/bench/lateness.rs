@@ -1,21 +1,16 @@
 //! Measures how late tasks start.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
-use almanack_core::{
-    finish::Outcome,
-    handler::Handler,
-    task::ClaimedTask,
-    time::{Clock, to_micros},
-};
+use almanack_core::{finish::Outcome, handler::Handler, task::ClaimedTask, time::Clock};
 use almanack_lab::figures::rounded;
 use async_trait::async_trait;
 
-use super::{Bench, Error, Measured, later, request};
+use super::{Bench, Error, Measured, instants, later, request};
 
 /// A node of ordinary size: this measures single tasks, not throughput.
 const SLOTS: usize = 64;
@@ -31,26 +26,16 @@ struct Noting {
 }
 
 impl Noting {
-    fn noted(&self) -> Vec<f64> {
-        self.late_ms
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    fn noted(&self) -> MutexGuard<'_, Vec<f64>> {
+        self.late_ms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl Handler for Noting {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
-        let late = self
-            .clock
-            .now()
-            .duration_since(task.execute_at)
-            .as_millis_f64();
-        self.late_ms
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(late);
+        let late = self.clock.now().duration_since(task.execute_at);
+        self.noted().push(late.as_millis_f64());
         Outcome::Done { detail: None }
     }
 }
@@ -63,16 +48,12 @@ pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
         clock: clock.clone(),
         late_ms: Mutex::default(),
     });
-    let node = bench.start_node(handler.clone(), SLOTS).await?;
+    let node = bench.start_on(&bench.store, "bench", handler.clone(), SLOTS);
+    let node = node.await?;
     let [ahead, spread] = [load.late_lead_ms, load.late_spread_ms].map(Duration::from_millis);
-    let first = later(&*clock, ahead);
-    let count = u32::try_from(load.late_tasks).unwrap_or(u32::MAX).max(1);
-    let gap = spread / count;
-    let mut requests = Vec::with_capacity(load.late_tasks);
-    for n in 0..count {
-        let at = first.saturating_add(gap * n).unwrap_or(first);
-        requests.push(request(&format!("late:{n}"), to_micros(at))?);
-    }
+    let times = instants(later(&*clock, ahead), spread, load.late_tasks).enumerate();
+    let requests = times.map(|(n, at)| request(&format!("late:{n}"), at));
+    let requests = requests.collect::<Result<Vec<_>, _>>()?;
     bench.rescheduler().ask_all(requests, "bench").await?;
     let watch = Stopwatch::start();
     let limit = (ahead + spread + WAIT_MAX).as_secs_f64();
@@ -83,9 +64,8 @@ pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
     let late_ms: Vec<f64> = handler.noted().iter().map(|ms| rounded(*ms, 2)).collect();
     Ok(Measured {
         n: late_ms.len(),
-        seconds: None,
-        rss_kb: None,
         late_ms: Some(late_ms),
         how: format!("{SLOTS} slots, woken by the next due time; no polling"),
+        ..Measured::default()
     })
 }

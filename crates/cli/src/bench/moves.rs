@@ -55,11 +55,10 @@ pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
     Ok(Measured {
         n,
         seconds: Some(watch.seconds()),
-        rss_kb: None,
-        late_ms: None,
         how: format!(
             "one call per task, {} at a time; receipt and history kept",
             load.clients
         ),
+        ..Measured::default()
     })
 }

@@ -10,10 +10,8 @@ use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
 use almanack_core::{
     reschedule::{Put, Request},
     store::Store,
-    task::{Identity, Kind, Status, Subject, Task},
-    time::{Clock, to_micros},
+    task::{Identity, Status, Task},
 };
-use almanack_engine::reschedule::{Kinds, Rescheduler};
 use almanack_lab::{figures::half_most_all, hooks};
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
@@ -23,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Error, later};
+use super::{Error, identity, instants, later, rescheduler};
 use crate::args::ReaderLoadArguments;
 
 /// The kind of the tasks that become due.
@@ -127,27 +125,16 @@ async fn put_due(
     store: &Arc<dyn Store>,
     load: &ReaderLoadArguments,
 ) -> Result<Vec<Identity>, Error> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let kinds = Kinds {
-        accept_any: true,
-        ..Kinds::default()
-    };
-    let rescheduler = Rescheduler::new(Arc::clone(store), Arc::clone(&clock), kinds);
-    let first = later(&*clock, LEAD);
     let spread = Duration::from_secs(load.seconds);
-    let count = u32::try_from(load.due).unwrap_or(u32::MAX).max(1);
+    let times = instants(later(&SystemClock, LEAD), spread, load.due).enumerate();
     let mut identities = Vec::new();
     let mut requests = Vec::new();
-    for n in 0..count {
-        let identity = Identity {
-            subject: Subject::parse(&format!("due:{n}"))?,
-            kind: Kind::parse(KIND)?,
-        };
-        let at = first.saturating_add(spread / count * n);
-        let at = to_micros(at.unwrap_or(first));
+    for (n, at) in times {
+        let identity = identity(&format!("due:{n}"), KIND)?;
         requests.push(Request::Put(Put::at(identity.clone(), at)));
         identities.push(identity);
     }
+    let rescheduler = rescheduler(store, Arc::new(SystemClock));
     rescheduler.ask_all(requests, "bench").await?;
     Ok(identities)
 }

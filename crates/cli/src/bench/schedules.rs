@@ -20,7 +20,7 @@ use almanack_lab::figures::{half_most_all, rounded};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
-use super::{Error, rss_kb};
+use super::{Error, rss_kb, wrong};
 use crate::args::ScheduleLoadArguments;
 
 const BATCH: usize = 1_000;
@@ -118,7 +118,7 @@ async fn fill(
 fn whole_minute(from: Timestamp, ahead_s: i64) -> Result<Timestamp, Error> {
     let second = from.as_second() + ahead_s;
     let minute = Timestamp::from_second(second - second.rem_euclid(60));
-    minute.map_err(|error| Error::Wrong(error.to_string()))
+    minute.map_err(wrong)
 }
 
 /// A schedule that fires once a year, at `slot`.
@@ -131,7 +131,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
     let name = ScheduleName::parse(&format!("bench-{number}"));
     let schedule = Schedule {
         id: ScheduleId(0),
-        name: name.map_err(|unfit| Error::Wrong(unfit.to_string()))?,
+        name: name.map_err(wrong)?,
         origin: Origin::Api,
         definition: definition.into(),
         revision: 1,

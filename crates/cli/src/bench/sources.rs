@@ -182,7 +182,7 @@ async fn compare(
     Ok(Compared {
         large: phase(&in_large),
         small: phase(&in_small),
-        cost_ratio: rounded(middle(ratios)),
+        cost_ratio: figures::half_most_all(ratios, 3)[0],
     })
 }
 
@@ -220,15 +220,20 @@ async fn fill(
     let added = field.bytes().await?;
     let first = look_at_each(field, count).await?;
     let looked_at = field.bytes().await?;
-    let later = look(field, period).await?;
+    let later = look(field, async |meter| {
+        pause(WARM_UP).await;
+        meter.restart();
+        pause(period).await;
+    });
+    let later = later.await?;
     let after = field.bytes().await?;
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    let per = |bytes: u64, count: u64| rounded(bytes as f64 / count.max(1) as f64);
+    let real = |count: u64| count as f64;
+    let per = |bytes: u64, count: u64| rounded(real(bytes) / real(count.max(1)));
     let sources = count as u64;
     Ok(StoreFigures {
         sources: count,
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        added_per_second: rounded(count as f64 / added_s),
+        added_per_second: rounded(real(sources) / added_s),
         growth_bytes: Growth {
             added_source: per(added.saturating_sub(empty), sources),
             source: per(looked_at.saturating_sub(empty), sources),
@@ -241,39 +246,29 @@ async fn fill(
 
 /// Checks until there are as many checks as sources: those never checked are the most overdue.
 async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
+    let all = async |meter: &Meter| {
+        while meter.span().checks < count as u64 {
+            pause(GLANCE).await;
+        }
+    };
+    look(field, all).await
+}
+
+/// Checks sources until `enough` returns. Refuses figures with too many failed checks: they would
+/// look fast and mean nothing.
+async fn look(field: &mut Field, enough: impl AsyncFnOnce(&Meter)) -> Result<Span, Error> {
     let meter = field.meter();
     // The first node checks while the others start.
-    let start = meter.mark();
+    meter.restart();
     field.start().await?;
-    while (meter.mark() - start).checks < count as u64 {
-        pause(GLANCE).await;
-    }
-    let span = meter.mark() - start;
+    enough(&meter).await;
+    let span = meter.span();
     field.stop().await?;
-    sound(&span, &meter)?;
-    Ok(span)
-}
-
-/// Checks sources for a while.
-async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
-    let meter = field.meter();
-    field.start().await?;
-    pause(WARM_UP).await;
-    let start = meter.mark();
-    pause(period).await;
-    let span = meter.mark() - start;
-    field.stop().await?;
-    sound(&span, &meter)?;
-    Ok(span)
-}
-
-/// Refuses figures with too many failed checks: they would look fast and mean nothing.
-fn sound(span: &Span, meter: &Meter) -> Result<(), Error> {
     let Span { checks, failed, .. } = span;
-    if *failed <= checks / FAILED_SHARE {
-        return Ok(());
+    if failed <= checks / FAILED_SHARE {
+        return Ok(span);
     }
-    let last = meter.last_failure().clone().unwrap_or_default();
+    let last = meter.last_failure();
     let what = format!("{failed} of {checks} checks failed, the last one: {last}");
     Err(Error::Wrong(what))
 }
@@ -286,11 +281,6 @@ fn phase(span: &Span) -> PhaseFigures {
         per_second: rounded(span.per_second()),
         processor_us: rounded(span.processor_us()),
     }
-}
-
-fn middle(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
 fn rounded(number: f64) -> f64 {

@@ -44,12 +44,11 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
     Ok(Measured {
         n: bench.load.tasks,
         seconds: Some(watch.seconds()),
-        rss_kb: None,
-        late_ms: None,
         how: format!(
             "batch call, {} tasks per call, {IN_FLIGHT} calls in flight",
             bench.load.batch
         ),
+        ..Measured::default()
     })
 }
 

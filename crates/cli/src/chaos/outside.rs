@@ -23,7 +23,6 @@ use almanack_lab::{
         wire::{Wire, through, wire_target},
     },
     customer, hooks,
-    stand::Config,
 };
 use almanack_store::Location;
 use tokio_util::sync::CancellationToken;
@@ -32,10 +31,7 @@ use super::{
     configuration::{self, Places},
     stage::Run,
 };
-use crate::{
-    failure::{Exit, Failure},
-    wiring,
-};
+use crate::{failure::Failure, wiring};
 
 /// How far ahead the customer schedules tasks.
 const AHEAD: Duration = Duration::from_secs(3);
@@ -62,14 +58,14 @@ fn here() -> SocketAddr {
 pub(super) async fn start_customer(
     run: &Run<'_>,
     world: &CancellationToken,
-) -> Result<customer::Customer, Failure> {
+) -> Result<customer::Handle, Failure> {
     let setup = customer::Setup {
         seed: run.arguments.seed,
         rate: run.arguments.rate,
         ahead: AHEAD,
     };
-    let started = customer::start(Config::of(here(), setup), world.clone()).await;
-    started.map_err(failed)
+    let started = customer::start(customer::Config::of(here(), setup), world.clone()).await;
+    Ok(started.map_err(failed)?.handle)
 }
 
 pub(super) async fn start_articles(
@@ -94,7 +90,7 @@ pub(super) async fn put_schedules(
     places: &Places,
     store: &Arc<dyn Store>,
 ) -> Result<Vec<(ScheduleName, Ready)>, Failure> {
-    let unfit = |error: Unfit| Failure::new(Exit::Usage, error.to_string());
+    let unfit = |error: Unfit| Failure::usage(error);
     let clock = wiring::clock(store.as_ref()).await?;
     let zones = Zones::default();
     // Its hooks are on this machine; the nodes' configuration allows them.

@@ -52,10 +52,7 @@ pub(crate) struct Scene<'a> {
 }
 
 /// A line: its name, and its points in seconds and its unit.
-struct Line {
-    name: String,
-    points: Vec<(f64, f64)>,
-}
+type Line = (String, Vec<(f64, f64)>);
 
 pub(crate) fn draw(scene: &Scene<'_>) -> String {
     let panels = [late(scene), calls(scene), memory(scene)];
@@ -96,11 +93,11 @@ impl Panel {
                 (across("rule", y(*value), LEFT, END))
                 (text("faint end", [LEFT - 8.0, y(*value) + 4.0], name))
             }
-            @for (number, line) in self.lines.iter().rev().enumerate() {
+            @for (number, (name, points)) in self.lines.iter().rev().enumerate() {
                 @let class = LINES[(self.lines.len() - 1 - number) % LINES.len()];
                 @let legend = END - 110.0 * real(number);
-                (way(class, line.points.iter().map(|(at, value)| [x(*at, period), y(*value)])))
-                (text("faint end", [legend, top - 8.0], &line.name))
+                (way(class, points.iter().map(|(at, value)| [x(*at, period), y(*value)])))
+                (text("faint end", [legend, top - 8.0], name))
                 (across(class, top - 12.0, legend - 96.0, legend - 70.0))
             }
         }
@@ -117,9 +114,9 @@ fn way(class: &str, mut points: impl Iterator<Item = [f64; 2]>) -> Markup {
 }
 
 fn late(scene: &Scene<'_>) -> Panel {
-    let line = |name: &str, value: fn(&Second) -> u32| Line {
-        name: name.to_owned(),
-        points: seconds(scene, |second| f64::from(value(second)).max(LATE_MIN_MS)),
+    let line = |name: &str, value: fn(&Second) -> u32| {
+        let points = seconds(scene, |second| f64::from(value(second)).max(LATE_MIN_MS));
+        (name.to_owned(), points)
     };
     let most = scene.seconds.iter().map(|second| second.late_max_ms).max();
     let decades = f64::from(most.unwrap_or_default()).max(10.0).log10().ceil();
@@ -150,40 +147,31 @@ fn calls(scene: &Scene<'_>) -> Panel {
             *calls = real(second.called);
         }
     }
-    let points = by_second
-        .into_iter()
-        .map(|(at, calls)| (real(at), calls))
-        .collect();
-    linear("Calls per second", "", vec![("calls".to_owned(), points)])
+    let points = by_second.into_iter().map(|(at, calls)| (real(at), calls));
+    let line = ("calls".to_owned(), points.collect());
+    linear("Calls per second", "", vec![line])
 }
 
 fn memory(scene: &Scene<'_>) -> Panel {
     let mut by_node: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for sample in scene.samples {
         let megabytes = real(sample.memory_kb) / 1024.0;
-        by_node
-            .entry(sample.node.clone())
-            .or_default()
-            .push((real(sample.at_s), megabytes));
+        let points = by_node.entry(sample.node.clone()).or_default();
+        points.push((real(sample.at_s), megabytes));
     }
     linear("Memory", " MB", by_node.into_iter().collect())
 }
 
-fn linear(title: &'static str, unit: &str, lines: Vec<(String, Vec<(f64, f64)>)>) -> Panel {
-    let values = lines
-        .iter()
-        .flat_map(|(_, points)| points.iter().map(|(_, value)| *value));
-    let top = round_up(values.fold(1.0, f64::max));
+fn linear(title: &'static str, unit: &str, lines: Vec<Line>) -> Panel {
+    let points = lines.iter().flat_map(|(_, points)| points);
+    let top = round_up(points.map(|(_, value)| *value).fold(1.0, f64::max));
     Panel {
         title,
         marks: [0.0, 0.5, 1.0]
             .map(|share| (share * top, format!("{}{unit}", share * top)))
             .into(),
         place: Box::new(move |value| value / top),
-        lines: lines
-            .into_iter()
-            .map(|(name, points)| Line { name, points })
-            .collect(),
+        lines,
     }
 }
 
@@ -191,10 +179,8 @@ fn linear(title: &'static str, unit: &str, lines: Vec<(String, Vec<(f64, f64)>)>
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-    steps
-        .into_iter()
-        .find(|step| *step >= value)
-        .unwrap_or(value)
+    let mut steps = steps.into_iter();
+    steps.find(|step| *step >= value).unwrap_or(value)
 }
 
 fn injections(scene: &Scene<'_>, top: f64) -> Markup {
@@ -215,10 +201,8 @@ fn injections(scene: &Scene<'_>, top: f64) -> Markup {
 
 fn injected(injection: &Injection, period: Duration, top: f64) -> Markup {
     let [from, until] = [injection.at, injection.until()].map(|at| x(at.as_secs_f64(), period));
-    let (y, name) = (
-        top + real(injection.node) * LANE + 3.0,
-        injection.fault.name(),
-    );
+    let y = top + real(injection.node) * LANE + 3.0;
+    let name = injection.fault.name();
     let size = [(until - from).max(2.0), LANE - 6.0];
     let title = format!("{name}, {:.1} s", injection.lasts.as_secs_f64());
     titled(title, rect(&format!("injection {name}"), [from, y], size))

@@ -36,11 +36,7 @@ use super::{
     ledger::account,
     outside::{failed, member, put_schedules, start_articles, start_customer, start_hooks},
 };
-use crate::{
-    args::ChaosArguments,
-    config::Settings,
-    failure::{Exit, Failure},
-};
+use crate::{args::ChaosArguments, config::Settings, failure::Failure};
 
 /// How often memory is sampled and settling is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -87,7 +83,7 @@ pub(crate) struct Stage {
     recipe: Recipe,
     store: Arc<dyn Store>,
     members: Vec<Member>,
-    customer: Arc<customer::Customer>,
+    customer: customer::Handle,
     service: article::Running,
     hooks: hooks::Running,
     schedules: Vec<(ScheduleName, Ready)>,
@@ -116,7 +112,7 @@ impl Stage {
         let service = start_articles(run, &first, &world).await?;
         let hooks = start_hooks(&world).await?;
         let places = Places {
-            customer: customer.url(),
+            customer: customer.calls_url(),
             articles: service.url(),
             hooks: hooks.hook_url("").trim_end_matches('/').to_owned(),
         };
@@ -132,7 +128,7 @@ impl Stage {
             recipe,
             store,
             members,
-            customer: Arc::new(customer),
+            customer,
             service,
             hooks,
             schedules,
@@ -161,14 +157,14 @@ impl Stage {
         started.unwrap_or_else(|_| {
             let logs = self.recipe.folder.display();
             let what = format!("the nodes did not start; see their logs in {logs}");
-            Err(Failure::new(Exit::Failed, what))
+            Err(Failure::failed(what))
         })
     }
 
     /// Starts the customer and the authors. The article service's table shows what authors do.
     fn start_asking(&self, seed: u64) {
         let nodes: Vec<String> = self.members.iter().map(Member::url).collect();
-        let (customer, stop) = (Arc::clone(&self.customer), self.asking.clone());
+        let (customer, stop) = (self.customer.clone(), self.asking.clone());
         tokio::spawn(async move { customer.ask(&nodes, &stop).await });
         let mut config = authors::Config::new(self.service.url(), seed);
         config.every = ACT_EVERY;
@@ -181,22 +177,17 @@ impl Stage {
     /// Injects the faults one after the other, until the end of the run or `stop`.
     pub(crate) async fn play(
         &mut self,
-        Plan {
-            injections, period, ..
-        }: &Plan,
+        plan: &Plan,
         stop: &CancellationToken,
         mut report: impl FnMut(&str),
     ) -> Result<(), Failure> {
-        let mut steps = steps(injections).into_iter().peekable();
+        let (mut steps, period) = (steps(&plan.injections).into_iter().peekable(), plan.period);
         let begun = SystemClock.now();
         let passed = || SystemClock.now().duration_since(begun).unsigned_abs();
         let mut next_look = Duration::ZERO;
         loop {
-            let next = steps
-                .peek()
-                .map_or(*period, |(at, _)| *at)
-                .min(next_look)
-                .min(*period);
+            let next_step = steps.peek().map_or(period, |step| step.at);
+            let next = next_step.min(next_look).min(period);
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = pause(next.saturating_sub(passed())) => {}
@@ -205,12 +196,11 @@ impl Stage {
                 self.look(passed());
                 next_look = passed() + LOOK_EVERY;
             }
-            while let Some((_, step)) = steps.next_if(|(at, _)| *at <= passed()) {
-                self.act(&step, passed(), &mut report)
-                    .await
-                    .map_err(failed)?;
+            while let Some(step) = steps.next_if(|step| step.at <= passed()) {
+                let acted = self.act(&step, passed(), &mut report).await;
+                acted.map_err(failed)?;
             }
-            if passed() >= *period {
+            if passed() >= period {
                 return Ok(());
             }
         }
@@ -222,25 +212,19 @@ impl Stage {
         passed: Duration,
         report: &mut impl FnMut(&str),
     ) -> io::Result<()> {
-        let (Step::Inject(injection) | Step::Repair(injection)) = step;
+        let injection = &step.injection;
         let Some(member) = self.members.get_mut(injection.node) else {
             return Ok(());
         };
-        let words = match step {
-            Step::Inject(_) => {
-                member.strike(injection, &self.recipe).await?;
-                injected(injection)
-            }
-            Step::Repair(_) => {
-                member.mend(injection.fault, &self.recipe)?;
-                repaired(injection.fault)
-            }
+        let words = if step.repairs {
+            member.mend(injection.fault, &self.recipe)?;
+            repaired(injection.fault)
+        } else {
+            member.strike(injection, &self.recipe).await?;
+            injected(injection)
         };
-        report(&format!(
-            "{:8.1} s  {}  {words}\n",
-            passed.as_secs_f64(),
-            member.name
-        ));
+        let (passed, name) = (passed.as_secs_f64(), &member.name);
+        report(&format!("{passed:8.1} s  {name}  {words}\n"));
         Ok(())
     }
 
@@ -271,10 +255,7 @@ impl Stage {
     }
 
     async fn is_settled(&self, end: Timestamp) -> Result<bool, Failure> {
-        if self.customer.figures().lost > 0 {
-            return Ok(false);
-        }
-        if self.service.waiting().await.map_err(failed)? > 0 {
+        if self.customer.figures().lost > 0 || self.service.waiting().await.map_err(failed)? > 0 {
             return Ok(false);
         }
         let articles = self.articles().await?;
@@ -283,9 +264,7 @@ impl Stage {
             return Ok(false);
         }
         let slots = self.slots(end).await?;
-        Ok(slots
-            .iter()
-            .all(|slots| slots.missing + slots.unfinished == 0))
+        Ok(slots.iter().all(|it| it.missing + it.unfinished == 0))
     }
 
     /// Stops the nodes, then checks everything that was promised by `end`.
@@ -355,15 +334,9 @@ impl Stage {
         ready: &Ready,
         end: Timestamp,
     ) -> Result<SlotFigures, Failure> {
-        let found = self
-            .store
-            .load_schedules(std::slice::from_ref(name))
-            .await?;
-        let Some(schedule) = found.into_iter().flatten().next() else {
-            return Err(Failure::new(
-                Exit::Failed,
-                format!("schedule `{name}` is missing"),
-            ));
+        let found = self.store.load_schedules(std::slice::from_ref(name));
+        let Some(schedule) = found.await?.into_iter().flatten().next() else {
+            return Err(Failure::failed(format!("schedule `{name}` is missing")));
         };
         let mut ledger = Vec::new();
         let mut before = Timestamp::MAX;
@@ -419,39 +392,37 @@ impl Stage {
     }
 }
 
-/// A step of the run.
-enum Step {
-    Inject(Injection),
-    Repair(Injection),
+/// A step of the run: a fault is injected or repaired.
+struct Step {
+    at: Duration,
+    injection: Injection,
+    repairs: bool,
 }
 
-fn steps(injections: &[Injection]) -> Vec<(Duration, Step)> {
-    let injected = injections
-        .iter()
-        .map(|injection| (injection.at, Step::Inject(*injection)));
-    let repaired = injections
-        .iter()
-        .map(|injection| (injection.until(), Step::Repair(*injection)));
-    let mut steps: Vec<_> = injected.chain(repaired).collect();
-    steps.sort_by_key(|(at, _)| *at);
+fn steps(injections: &[Injection]) -> Vec<Step> {
+    let both = |injection: &Injection| {
+        let step = |at, repairs| Step {
+            at,
+            injection: *injection,
+            repairs,
+        };
+        [step(injection.at, false), step(injection.until(), true)]
+    };
+    let mut steps: Vec<_> = injections.iter().flat_map(both).collect();
+    steps.sort_by_key(|step| step.at);
     steps
 }
 
 fn injected(injection: &Injection) -> String {
-    let lasts = injection.lasts.as_secs_f64();
-    match injection.fault {
-        Fault::Kill => format!("killed, for {lasts:.1} s"),
-        Fault::Freeze => format!("frozen, for {lasts:.1} s"),
-        Fault::Cut => format!("cut off from the database, for {lasts:.1} s"),
-        Fault::Clock | Fault::Start => {
-            let way = if injection.forward { "ahead" } else { "behind" };
-            let how = match injection.fault {
-                Fault::Start => "restarted with its clock",
-                _ => "clock set",
-            };
-            format!("{how} an hour {way}, for {lasts:.1} s")
-        }
-    }
+    let way = if injection.forward { "ahead" } else { "behind" };
+    let what = match injection.fault {
+        Fault::Kill => "killed".to_owned(),
+        Fault::Freeze => "frozen".to_owned(),
+        Fault::Cut => "cut off from the database".to_owned(),
+        Fault::Clock => format!("clock set an hour {way}"),
+        Fault::Start => format!("restarted with its clock an hour {way}"),
+    };
+    format!("{what}, for {:.1} s", injection.lasts.as_secs_f64())
 }
 
 fn repaired(fault: Fault) -> String {

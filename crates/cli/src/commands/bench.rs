@@ -19,7 +19,7 @@ use crate::{
     args::{BenchCommand, LoadArguments, Phase, ScheduleLoadArguments},
     bench::{self, Bench, Measured, ScheduleFigures},
     commands::runtime,
-    config::{Settings, settings::Database},
+    config::Settings,
     failure::{Exit, Failure},
     output::Output,
     wiring,
@@ -35,7 +35,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let database = &settings.database;
-    let location = location(database)?;
+    let location = Location::parse(database.url.expose()).map_err(Failure::usage)?;
     let durability = database.durability;
     runtime()?.block_on(async {
         match command {
@@ -56,11 +56,6 @@ pub(super) fn run(
         }
         Ok(Exit::Ok)
     })
-}
-
-fn location(database: &Database) -> Result<Location, Failure> {
-    Location::parse(database.url.expose())
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
 /// Measures on a scratch store that is removed afterwards.
@@ -88,6 +83,11 @@ fn lines<'a>(
 
 fn megabytes(kb: Option<u64>) -> String {
     kb.map_or_else(|| "unknown".to_owned(), |kb| format!("{} MB", kb / 1024))
+}
+
+/// Median, 99th percentile and maximum in words.
+fn spread([half, most, all]: [f64; 3]) -> String {
+    format!("p50 {half} ms, p99 {most} ms, max {all} ms")
 }
 
 /// Every phase, each on a scratch store.
@@ -138,13 +138,11 @@ fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Result<(), 
     if output.json {
         return output.value(figures);
     }
-    let [half, most, all] = figures.quiet_ms;
-    let quiet = format!("p50 {half} ms, p99 {most} ms, max {all} ms");
     let busy = format!("{} fired in {} ms", figures.fired, figures.busy_ms);
     let figures = [
         ("schedules", figures.schedules.to_string()),
         ("written in", format!("{} s", figures.filled_s)),
-        ("a quiet second", quiet),
+        ("a quiet second", spread(figures.quiet_ms)),
         ("a busy minute", busy),
         ("memory", megabytes(figures.rss_kb)),
     ];
@@ -183,13 +181,13 @@ async fn one_phase(
     }
     .map_err(failed)?;
     serde_json::to_value(measured)
-        .map_err(|error| Failure::new(Exit::Failed, format!("write result: {error}")))
+        .map_err(|error| Failure::failed(format!("write result: {error}")))
 }
 
 fn failed(error: bench::Error) -> Failure {
     match error {
         bench::Error::Store(error) => Failure::from(error).during("measure"),
-        other => Failure::new(Exit::Failed, format!("measure: {other}")),
+        other => Failure::failed(format!("measure: {other}")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `almanack chaos`: injects faults and checks the promises.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::time::Clock;
@@ -39,31 +39,36 @@ pub(super) fn run(
     let loaded = config::load(inputs, Need::Database);
     let own = loaded.schedules.wanted.clone();
     let settings = checked(loaded)?;
-    let location = Location::parse(settings.database.url.expose())
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let location = Location::parse(settings.database.url.expose()).map_err(Failure::usage)?;
     let plan = Plan::new(arguments, &settings, &location)?;
     let report = runtime()?.block_on(async {
         let stop = stop_signal()?;
-        let folder = Folder::create()?;
+        let unique = wiring::entropy().next_u64() >> 32;
+        let folder = std::env::temp_dir().join(format!("almanack-chaos-{unique:08x}"));
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Failure::failed(format!("use folder `{}`: {error}", folder.display()))
+        })?;
         let location = match location {
-            Location::Sqlite(_) => Location::Sqlite(folder.path.join("almanack.db")),
+            Location::Sqlite(_) => Location::Sqlite(folder.join("almanack.db")),
             other @ Location::Postgres(_) => other,
         };
-        let name = format!("almanack_chaos_{:08x}", wiring::entropy().next_u64() >> 32);
+        let name = format!("almanack_chaos_{unique:08x}");
         let scratch = Scratch::create(&location, &name).await?;
         let run = Run {
             arguments,
             settings: &settings,
             own: &own,
             plan: &plan,
-            folder: &folder.path,
+            folder: &folder,
             scratch: &scratch,
         };
         let report = run.play(&stop, output).await;
         scratch.remove().await?;
         match &report {
-            Ok(report) if report.broken.is_empty() => folder.remove(),
-            _ => output.note(&format!("Logs of the nodes: {}\n", folder.path.display())),
+            // On failure it stays in the system's temporary folder, which is cleaned up anyway.
+            Ok(report) if report.broken.is_empty() => drop(std::fs::remove_dir_all(&folder)),
+            // Kept after a broken promise.
+            _ => output.note(&format!("Logs of the nodes: {}\n", folder.display())),
         }
         report
     })?;
@@ -89,16 +94,13 @@ impl Plan {
         };
         if nodes > 1 && !shared {
             let what = "SQLite supports one node; use a PostgreSQL database for more";
-            return Err(Failure::new(Exit::Usage, what).hint("--database postgres://…"));
+            return Err(Failure::usage(what).hint("--database postgres://…"));
         }
         let impossible = impossible(location);
         let asked = arguments.faults.as_ref().map(|faults| faults.0.clone());
-        let refused = asked
-            .iter()
-            .flatten()
-            .find_map(|it| impossible.get(it.name()));
-        if let Some(why) = refused {
-            return Err(Failure::new(Exit::Usage, format!("--faults: {why}")));
+        let mut all = asked.iter().flatten();
+        if let Some(why) = all.find_map(|it| impossible.get(it.name())) {
+            return Err(Failure::usage(format!("--faults: {why}")));
         }
         let left_out = match asked {
             None => impossible,
@@ -173,10 +175,8 @@ impl Run<'_> {
         let played = stage.play(self.plan, stop, |line| output.note(line));
         played.await?;
         if stop.is_cancelled() {
-            return Err(Failure::new(
-                Exit::Failed,
-                "stopped before the end; nothing was checked",
-            ));
+            let what = "stopped before the end; nothing was checked";
+            return Err(Failure::failed(what));
         }
         let end = SystemClock.now();
         output.note("No more faults; waiting until all work has finished\n");
@@ -193,9 +193,9 @@ impl Run<'_> {
                 injections: &self.plan.injections,
                 nodes: self.plan.nodes,
             };
-            std::fs::write(file, picture::draw(&scene)).map_err(|error| {
-                Failure::new(Exit::Failed, format!("write `{}`: {error}", file.display()))
-            })?;
+            let wrote = std::fs::write(file, picture::draw(&scene));
+            let name = file.display();
+            wrote.map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
         }
         Ok(report)
     }
@@ -204,19 +204,16 @@ impl Run<'_> {
         let (plan, seconds) = (self.plan, self.arguments.minutes.as_secs());
         // A short run may be too short for some of the requested faults: show the actual counts.
         let counts = plan.faults.iter().map(|fault| {
-            let falls = plan
-                .injections
-                .iter()
-                .filter(|injection| injection.fault == *fault);
-            format!("{} {}", falls.count(), fault.name())
+            let all = plan.injections.iter();
+            let count = all.filter(|it| it.fault == *fault).count();
+            format!("{count} {}", fault.name())
         });
         let injections = match counted(counts) {
             none if none.is_empty() => "no faults".to_owned(),
             counts => format!("injections: {counts}"),
         };
-        let left_out = plan.left_out.values();
-        let left_out: Vec<_> = left_out.map(|why| format!("  left out: {why}\n")).collect();
-        let left_out = left_out.concat();
+        let line = |why| format!("  left out: {why}\n");
+        let left_out: String = plan.left_out.values().map(line).collect();
         format!(
             "{} node(s) for {seconds} s, seed {}; {injections}\n{left_out}",
             plan.nodes, self.arguments.seed
@@ -269,12 +266,8 @@ fn show(report: &ChaosReport, output: &mut Output) -> Result<(), Failure> {
         ("tasks", tasks),
         ("articles", written),
     ];
-    lines.extend(
-        report
-            .schedules
-            .iter()
-            .map(|slots| ("slots", describe(slots))),
-    );
+    let schedules = report.schedules.iter();
+    lines.extend(schedules.map(|slots| ("slots", describe(slots))));
     let memory = report.memory_kb.iter();
     let memory = memory.map(|(node, kb)| format!("{node} {} MB", kb / 1024));
     lines.push(("peak memory", counted(memory)));
@@ -296,28 +289,4 @@ fn describe(slots: &SlotFigures) -> String {
         "{}: {} due, {} fired, {} caught up, {skipped} skipped, {} missing, {} doubled",
         slots.schedule, slots.slots, slots.fired, slots.caught_up, slots.missing, slots.doubled
     )
-}
-
-/// The run's folder; kept after a broken promise.
-struct Folder {
-    path: PathBuf,
-}
-
-impl Folder {
-    fn create() -> Result<Self, Failure> {
-        let name = format!("almanack-chaos-{:08x}", wiring::entropy().next_u64() >> 32);
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).map_err(|error| {
-            Failure::new(
-                Exit::Failed,
-                format!("use folder `{}`: {error}", path.display()),
-            )
-        })?;
-        Ok(Self { path })
-    }
-
-    fn remove(&self) {
-        // On failure it stays in the system's temporary folder, which is cleaned up anyway.
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
 }

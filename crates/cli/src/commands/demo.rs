@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     args::DemoArguments,
-    commands::{runtime, world},
+    commands::runtime,
     failure::{Exit, Failure},
     output::Output,
     process::{self, Process},
@@ -99,7 +99,7 @@ impl Stage {
             stop: stop.clone(),
         };
         let outside = Outside::start(&setting).await;
-        let outside = outside.map_err(|error| world::failure("demo", &error))?;
+        let outside = outside.map_err(|error| Failure::caused("demo", &error))?;
         if !arguments.no_warm_up {
             find_room(arguments, folder, &plan, &outside).await?;
             let yesterday = WarmUp {
@@ -121,11 +121,11 @@ impl Stage {
         }
         let articles = folder.path().join("articles.db");
         let service = demo::start_service(&setting, articles, format!("http://{address}")).await;
-        let service = service.map_err(|error| world::failed(&error))?;
+        let service = service.map_err(|error| Failure::caused("article service", &error))?;
         let activity = service.watch();
         let acts = demo::start_authors(&setting, &service, habits(&plan));
         let editor = Editor::new(&service.url());
-        let editor = editor.map_err(|error| world::failure("editor", &error))?;
+        let editor = editor.map_err(|error| Failure::caused("editor", &error))?;
         let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, editor);
         if !arguments.no_warm_up {
             show.begin().await?;
@@ -160,7 +160,7 @@ impl Stage {
         // The world must stay until the node has finished what it started.
         stop.cancel();
         let left = tokio::select! {
-            ended = self.node => ended.map_err(|error| Failure::new(Exit::Failed, error.to_string()))?,
+            ended = self.node => ended.map_err(Failure::failed)?,
             () = pause(LEAVE_WITHIN) => Ok(()),
         };
         self.show.end(&self.outside, output).await?;
@@ -171,21 +171,25 @@ impl Stage {
 
     /// Prints the addresses.
     fn greet(&self, folder: &Folder, output: &mut Output) -> Result<(), Failure> {
-        let (address, files) = (self.address, folder.path().display());
+        let address = self.address;
         let now = self.clock.now().strftime("%Y-%m-%d %H:%M:%SZ");
         let pace = pace(self.plan.speed);
         output.line(
             "Almanack decides when to try; your services decide whether it takes effect.\n",
         )?;
-        output.line(&format!("  dashboard        http://{address}/ui"))?;
-        output.line(&format!("  editions         http://{address}/editions"))?;
-        output.line(&format!("  API              http://{address}/api/docs"))?;
-        output.line(&format!(
-            "  article service  {}/articles",
-            self.service.url()
-        ))?;
-        output.line(&format!("  files            {files}"))?;
-        output.line(&format!("  clock            {now}, {pace}"))?;
+        for (name, place) in [
+            ("dashboard", format!("http://{address}/ui")),
+            ("editions", format!("http://{address}/editions")),
+            ("API", format!("http://{address}/api/docs")),
+            (
+                "article service",
+                format!("{}/articles", self.service.url()),
+            ),
+            ("files", folder.path().display().to_string()),
+            ("clock", format!("{now}, {pace}")),
+        ] {
+            output.line(&format!("  {name:16} {place}"))?;
+        }
         output.line(
             "\nSchedules fire, sources are checked, an edition is built, authors reschedule their \
              articles. Press Ctrl-C to stop.\n",
@@ -236,8 +240,8 @@ async fn find_room(
     plan: &Plan,
     outside: &Outside,
 ) -> Result<(), Failure> {
-    configuration::write(folder.path(), plan, outside).map_err(|error| folder.failed(&error))?;
-    let (settings, _) = configuration::load(folder.path(), plan, &arguments.listen)?;
+    configuration::write(folder, plan, outside)?;
+    let (settings, _) = configuration::load(folder, plan, &arguments.listen)?;
     process::listen(settings.server.listen).await.map(drop)
 }
 
@@ -252,8 +256,8 @@ async fn start_node(
     (plan, clock): (&Plan, &Arc<SpedClock>),
     outside: &Outside,
 ) -> Result<Process, Failure> {
-    configuration::write(folder.path(), plan, outside).map_err(|error| folder.failed(&error))?;
-    let (settings, inputs) = configuration::load(folder.path(), plan, &arguments.listen)?;
+    configuration::write(folder, plan, outside)?;
+    let (settings, inputs) = configuration::load(folder, plan, &arguments.listen)?;
     let time = Time::Sped {
         clock: Arc::clone(clock),
         speed: plan.speed,
@@ -296,10 +300,8 @@ fn stop_after(period: Duration, stop: &CancellationToken) {
 
 fn parse_period(text: &str) -> Result<Duration, Failure> {
     let period: Option<SignedDuration> = text.parse().ok();
-    period
-        .and_then(|period| Duration::try_from(period).ok())
-        .ok_or_else(|| {
-            Failure::new(Exit::Usage, format!("`{text}` is not a period"))
-                .hint("write it like 30s or 2m")
-        })
+    let period = period.and_then(|period| Duration::try_from(period).ok());
+    period.ok_or_else(|| {
+        Failure::usage(format!("`{text}` is not a period")).hint("write it like 30s or 2m")
+    })
 }

@@ -1,6 +1,6 @@
 //! `almanack world`: simulated upstreams, each as a separate process.
 
-use std::{collections::BTreeMap, error::Error, fs, path::Path, time::Duration};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use almanack_lab::{
     article::{self, relay::Bus},
@@ -60,14 +60,16 @@ fn article_service(
     config.requests.callback_url = !arguments.no_callback_url;
     config.requests.max_retry = arguments.max_retry;
     start_plain_log(output)?;
+    let failed = |error: article::Error| Failure::caused("article service", &error);
     runtime()?.block_on(async {
-        let started = article::start(config, stop_signal()?).await;
-        let running = started.map_err(|error| failed(&error))?;
+        let running = article::start(config, stop_signal()?).await;
+        let running = running.map_err(failed)?;
         output.note(&greeting(&running.url(), arguments));
-        let ended = running.join.await;
-        ended
+        running
+            .join
+            .await
             .map_err(Failure::failed)?
-            .map_err(|error| failed(&error))?;
+            .map_err(failed)?;
         Ok(Exit::Ok)
     })
 }
@@ -79,14 +81,16 @@ fn serve<S: Upstream>(
     output: &mut Output,
 ) -> Done {
     start_plain_log(output)?;
+    let failed = |error: stand::Error| Failure::caused(S::NAME, &error);
     runtime()?.block_on(async {
         let running = stand::start(config, stop_signal()?).await;
-        let running = running.map_err(|error| failure(S::NAME, &error))?;
+        let running = running.map_err(failed)?;
         output.note(&greeting(&running));
-        let ended = running.join.await;
-        ended
+        running
+            .join
+            .await
             .map_err(Failure::failed)?
-            .map_err(|error| failure(S::NAME, &error))?;
+            .map_err(failed)?;
         Ok(Exit::Ok)
     })
 }
@@ -245,13 +249,4 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
          -d '{{\"title\": \"Tides\", \"publish_at\": \"2026-01-05T08:00:00Z\"}}'\n  \
          curl {url}/articles\n\n"
     )
-}
-
-pub(super) fn failed(error: &article::Error) -> Failure {
-    failure("article service", error)
-}
-
-/// What failed, with all its causes.
-pub(super) fn failure(what: &str, error: &dyn Error) -> Failure {
-    Failure::caused(what, error)
 }

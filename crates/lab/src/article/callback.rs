@@ -16,7 +16,7 @@ use super::{
     activity::Activity,
     http::{Failure, read, settle},
     refusal::Refusal,
-    state::{ChangeRequest, State as ArticleState},
+    state::{Article, ChangeRequest, State as ArticleState},
 };
 use crate::{clock, flaky::Fault, webhook};
 
@@ -50,7 +50,7 @@ pub(super) async fn call(
         app.report(Activity::Faulted { task_id, fault });
     }
     match fault {
-        Fault::Refuse => return Err(faulted(StatusCode::SERVICE_UNAVAILABLE)),
+        Fault::Refuse => return Err(Failure::Faulted(StatusCode::SERVICE_UNAVAILABLE)),
         Fault::Delay(wait) => clock::pause(wait).await,
         Fault::None | Fault::LoseReply => {}
     }
@@ -66,7 +66,7 @@ pub(super) async fn call(
     if fault == Fault::LoseReply {
         // The response of a proxy when the service behind it did its work and the response got
         // lost.
-        return Err(faulted(StatusCode::GATEWAY_TIMEOUT));
+        return Err(Failure::Faulted(StatusCode::GATEWAY_TIMEOUT));
     }
     let (result, state) = answered?;
     Ok(Json(json!({ "result": result, "state": state })))
@@ -100,49 +100,33 @@ async fn obey(
     article_id: i64,
     revision: i64,
 ) -> Result<(&'static str, ArticleState), Failure> {
-    let now = (app.clock)();
-    let (result, state) = match what {
+    let (store, now) = (&app.store, (app.clock)());
+    let without = |code| (code, Activity::WithoutEffect { article_id, code });
+    let (state, (result, activity)) = match what {
         What::Audit => {
-            let carried_out = app
-                .store
-                .carry_out(article_id, ChangeRequest::Audit, now)
-                .await;
-            let (article, change) = settle(carried_out)?;
-            let result = match (change, article.state) {
-                (None, _) => "already_audited",
-                (Some(_), ArticleState::AutoAuditFailed) => "auto_audit_failed",
-                (Some(_), _) => "audit_success",
+            let audited = store.carry_out(article_id, ChangeRequest::Audit, now);
+            let (Article { state, .. }, change) = settle(audited.await)?;
+            let done = Activity::Audited { article_id, state };
+            let done = match (change, state) {
+                (None, _) => without("already_audited"),
+                (Some(_), ArticleState::AutoAuditFailed) => ("auto_audit_failed", done),
+                (Some(_), _) => ("audit_success", done),
             };
-            (result, article.state)
+            (state, done)
         }
         What::Publish => {
-            let now = settle(app.store.publish(article_id, revision, now).await)?;
-            let result = if now {
-                "published"
+            let done = if settle(store.publish(article_id, revision, now).await)? {
+                ("published", Activity::Published { article_id })
             } else {
-                "already_published"
+                without("already_published")
             };
-            (result, ArticleState::Published)
+            (ArticleState::Published, done)
         }
     };
-    app.report(match result {
-        "published" => Activity::Published { article_id },
-        code @ ("already_published" | "already_audited") => {
-            Activity::WithoutEffect { article_id, code }
-        }
-        _ => Activity::Audited { article_id, state },
-    });
+    app.report(activity);
     Ok((result, state))
 }
 
 fn article_id(subject: &str) -> Option<i64> {
     subject.strip_prefix("article:")?.parse().ok()
-}
-
-fn faulted(status: StatusCode) -> Failure {
-    Failure::Faulted {
-        status,
-        code: "intended_fault",
-        message: "injected fault of the article service",
-    }
 }

@@ -76,12 +76,8 @@ pub(super) enum Failure {
     /// The database failed; a retry may help.
     #[error("the article service cannot reach its database")]
     Unavailable(#[from] store::Error),
-    #[error("{message}")]
-    Faulted {
-        status: StatusCode,
-        code: &'static str,
-        message: &'static str,
-    },
+    #[error("injected fault of the article service")]
+    Faulted(StatusCode),
 }
 
 impl Failure {
@@ -94,7 +90,7 @@ impl Failure {
             Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "bad_request"),
             Self::Untrusted(_) => (StatusCode::UNAUTHORIZED, "untrusted"),
             Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-            Self::Faulted { status, code, .. } => (*status, code),
+            Self::Faulted(status) => (*status, "intended_fault"),
         }
     }
 }

@@ -92,23 +92,19 @@ enum Round {
     Later(String),
 }
 
-/// What a response means for its events.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum RelayOutcome {
-    /// One result per event.
-    Each(Vec<Item>),
-    /// The whole request was refused; one of its events may be the reason.
-    Refused(String),
-    /// Not now, or not with this configuration; independent of the events.
-    Later(String),
-}
-
+/// What a response means for one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
     Taken,
     Rejected(String),
+    /// Not now, or not with this configuration: it stays in the outbox, and so does everything
+    /// without a result.
     Later(String),
 }
+
+/// The results of the first events; or why the whole request was refused, for which one of its
+/// events may be the reason.
+type Sent = Result<Vec<Item>, String>;
 
 /// The reason logged last why Almanack accepts no events. Every round fails again; only a change is
 /// logged.
@@ -153,7 +149,10 @@ impl Relay {
                     }
                     self.report(Activity::AlmanackAway { reason });
                 }
-                Err(error) => log_outbox_failure(&error),
+                Err(error) => {
+                    let cause: &dyn std::error::Error = &error;
+                    tracing::error!(cause, "outbox cannot be read or written");
+                }
             }
             failures = failures.saturating_add(1);
             clock::pause(self.pace.wait(failures, &mut chance)).await;
@@ -166,9 +165,8 @@ impl Relay {
             return Ok(Round::Idle);
         }
         let items = match self.send(&waiting).await {
-            RelayOutcome::Each(items) => items,
-            RelayOutcome::Later(reason) => return Ok(Round::Later(reason)),
-            RelayOutcome::Refused(_) => self.send_singly(&waiting).await,
+            Ok(items) => items,
+            Err(_) => self.send_singly(&waiting).await,
         };
         self.settle(&waiting, items).await
     }
@@ -178,13 +176,10 @@ impl Relay {
     async fn send_singly(&self, waiting: &[Waiting]) -> Vec<Item> {
         let mut items = Vec::with_capacity(waiting.len());
         for one in waiting {
-            match self.send(std::slice::from_ref(one)).await {
-                RelayOutcome::Each(single) => items.extend(single),
-                RelayOutcome::Refused(reason) => items.push(Item::Rejected(reason)),
-                RelayOutcome::Later(reason) => {
-                    items.push(Item::Later(reason));
-                    break;
-                }
+            let sent = self.send(std::slice::from_ref(one)).await;
+            items.extend(sent.unwrap_or_else(|reason| vec![Item::Rejected(reason)]));
+            if let Some(Item::Later(_)) = items.last() {
+                break;
             }
         }
         items
@@ -203,12 +198,8 @@ impl Relay {
                 }
             };
             if let Some(reason) = &rejected {
-                let event_id = &row.event_id;
-                tracing::warn!(
-                    event.id = event_id,
-                    reason,
-                    "Almanack refused an event; {RETRY}"
-                );
+                let id = &row.event_id;
+                tracing::warn!(event.id = id, reason, "Almanack refused an event; {RETRY}");
             }
             settled.push(Settlement {
                 outbox_id: row.outbox_id,
@@ -218,19 +209,16 @@ impl Relay {
         if settled.is_empty() {
             return Ok(round);
         }
-        let rejected = settled
-            .iter()
-            .filter(|event| event.rejected.is_some())
-            .count();
+        let rejected = settled.iter().filter(|it| it.rejected.is_some()).count();
         let sent = settled.len() - rejected;
         self.store.settle(settled, (self.clock)()).await?;
         self.report(Activity::EventsSettled { sent, rejected });
         Ok(round)
     }
 
-    async fn send(&self, waiting: &[Waiting]) -> RelayOutcome {
+    async fn send(&self, waiting: &[Waiting]) -> Sent {
         if let Some(bus) = &self.bus {
-            return bus.send(waiting).await;
+            return Ok(bus.send(waiting).await);
         }
         let events: Vec<&str> = waiting.iter().map(|row| row.event.as_str()).collect();
         let mut request = self
@@ -248,7 +236,7 @@ impl Relay {
         };
         match answer.await {
             Ok((status, body)) => interpret(status, &body, waiting.len()),
-            Err(error) => RelayOutcome::Later(chain(&error.without_url())),
+            Err(error) => Ok(vec![Item::Later(chain(&error.without_url()))]),
         }
     }
 
@@ -265,24 +253,19 @@ fn chain(error: &dyn std::error::Error) -> String {
     causes.join(": ")
 }
 
-fn log_outbox_failure(error: &Error) {
-    let cause: &dyn std::error::Error = error;
-    tracing::error!(cause, "outbox cannot be read or written");
-}
-
 /// Reads Almanack's answer to `count` events.
-fn interpret(status: StatusCode, body: &str, count: usize) -> RelayOutcome {
-    let reason = || shorten(&format!("{status}: {body}"));
+fn interpret(status: StatusCode, body: &str, count: usize) -> Sent {
     if status.is_success() {
-        return RelayOutcome::Each(interpret_items(body, count));
+        return Ok(interpret_items(body, count));
     }
+    let reason = shorten(&format!("{status}: {body}"));
     // A wrong token or address says nothing about the events. Setting them aside would lose changes
     // of time, so they wait until the configuration is fixed.
     let about_us = matches!(status.as_u16(), 401 | 403 | 404 | 405 | 415 | 421);
     if status.is_client_error() && !about_us && !passes(status.as_u16()) {
-        RelayOutcome::Refused(reason())
+        Err(reason)
     } else {
-        RelayOutcome::Later(reason())
+        Ok(vec![Item::Later(reason)])
     }
 }
 

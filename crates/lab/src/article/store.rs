@@ -220,28 +220,21 @@ impl Store {
 
     /// The newest articles first.
     pub(super) async fn list(&self, limit: u32) -> Result<Vec<Article>, Error> {
-        self.transact(move |tx| {
-            let mut statement = tx.prepare_cached(LIST)?;
-            let rows = statement.query_map([limit], article)?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-        .await
+        self.transact(move |tx| rows(tx, LIST, limit, article))
+            .await
     }
 
     /// Events that wait, oldest first.
     pub(super) async fn load_waiting(&self, limit: u32) -> Result<Vec<Waiting>, Error> {
-        self.transact(move |tx| {
-            let mut statement = tx.prepare_cached(LOAD_WAITING)?;
-            let rows = statement.query_map([limit], |row| {
-                Ok(Waiting {
-                    outbox_id: row.get(0)?,
-                    event_id: row.get(1)?,
-                    event: row.get(2)?,
-                })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-        .await
+        let read = |row: &Row<'_>| {
+            Ok(Waiting {
+                outbox_id: row.get(0)?,
+                event_id: row.get(1)?,
+                event: row.get(2)?,
+            })
+        };
+        self.transact(move |tx| rows(tx, LOAD_WAITING, limit, read))
+            .await
     }
 
     pub(super) async fn settle(
@@ -265,8 +258,7 @@ impl Store {
         self.transact(|tx| {
             let (waiting, sent) =
                 tx.query_one(COUNT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let mut statement = tx.prepare_cached(LOAD_REJECTED)?;
-            let rows = statement.query_map([LIST_MAX], |row| {
+            let rejected = rows(tx, LOAD_REJECTED, LIST_MAX, |row| {
                 Ok(RejectedEvent {
                     event_id: row.get(0)?,
                     reason: row.get(1)?,
@@ -275,7 +267,7 @@ impl Store {
             Ok(Outbox {
                 waiting,
                 sent,
-                rejected: rows.collect::<Result<_, _>>()?,
+                rejected,
             })
         })
         .await
@@ -324,6 +316,18 @@ impl Store {
         });
         working.await?
     }
+}
+
+/// The first `limit` rows of a statement.
+fn rows<T>(
+    tx: &Transaction<'_>,
+    statement: &str,
+    limit: u32,
+    read: fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, Error> {
+    let mut statement = tx.prepare_cached(statement)?;
+    let rows = statement.query_map([limit], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn load(tx: &Transaction<'_>, article_id: i64) -> Result<Option<Article>, Error> {

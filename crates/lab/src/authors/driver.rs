@@ -3,24 +3,16 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reqwest::{RequestBuilder, StatusCode};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Action, Habits, Manuscripts, Move, next_action};
+use super::{Action, Habits, Manuscripts, next_action};
 use crate::{
-    client,
+    client::{self, Error},
     clock::{self, Clock},
 };
-
-/// Why the authors could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The article service's address cannot be used.
-    #[error(transparent)]
-    Client(#[from] client::Error),
-}
 
 /// Configuration of the authors.
 #[derive(Clone)]
@@ -69,13 +61,16 @@ pub struct AuthorActivity {
 pub enum Outcome {
     Accepted {
         article_id: i64,
-        /// Number of its newest change.
-        revision: i64,
     },
     /// Refused, for example because the article was published in the meantime.
-    Refused { status: u16, code: String },
+    Refused {
+        status: u16,
+        code: String,
+    },
     /// No response, or an unexpected one.
-    Unanswered { reason: String },
+    Unanswered {
+        reason: String,
+    },
 }
 
 /// Acts until `cancel`, until `actions_max`, or until `events` has no receiver.
@@ -84,29 +79,25 @@ pub async fn run(
     events: mpsc::Sender<AuthorActivity>,
     cancel: CancellationToken,
 ) -> Result<(), Error> {
-    let service_url = client::base_url(&config.service_url)?;
-    let http_client = client::build()?;
+    let editor = Editor::new(&config.service_url)?;
     let mut manuscripts = Manuscripts::new(config.seed, config.habits);
     let acting = async {
         let mut acted = 0;
         while config.actions_max.is_none_or(|most| acted < most) {
             let at = (config.clock)();
             let action = next_action(&mut manuscripts, at);
-            let outcome = ask(request(&http_client, &service_url, &action)).await;
-            if let (Action::Write { publish_at, .. }, Outcome::Accepted { article_id, .. }) =
+            let outcome = editor.act(&action).await;
+            if let (Action::Write { publish_at, .. }, Outcome::Accepted { article_id }) =
                 (&action, &outcome)
             {
                 manuscripts.wrote(*article_id, *publish_at);
             }
-            if events
-                .send(AuthorActivity {
-                    at,
-                    action,
-                    outcome,
-                })
-                .await
-                .is_err()
-            {
+            let activity = AuthorActivity {
+                at,
+                action,
+                outcome,
+            };
+            if events.send(activity).await.is_err() {
                 return;
             }
             acted += 1;
@@ -117,7 +108,7 @@ pub async fn run(
     Ok(())
 }
 
-/// An editor, who reschedules articles.
+/// Carries out actions at an article service.
 pub struct Editor {
     http_client: reqwest::Client,
     service_url: String,
@@ -132,69 +123,48 @@ impl Editor {
         })
     }
 
-    /// Reschedules an article.
-    pub async fn move_article(&self, change: Move) -> Outcome {
-        let action = Action::MoveLater(change);
-        ask(request(&self.http_client, &self.service_url, &action)).await
-    }
-}
-
-fn request(http_client: &reqwest::Client, service_url: &str, action: &Action) -> RequestBuilder {
-    match action {
-        Action::Write {
-            title,
-            body,
-            publish_at,
-        } => http_client
-            .post(format!("{service_url}/articles"))
-            .json(&json!({ "title": title, "body": body, "publish_at": publish_at })),
-        Action::MoveEarlier(Move {
-            article_id,
-            publish_at,
-            ..
-        })
-        | Action::MoveLater(Move {
-            article_id,
-            publish_at,
-            ..
-        }) => http_client
-            .patch(format!("{service_url}/articles/{article_id}"))
-            .json(&json!({ "publish_at": publish_at })),
-        Action::Withdraw { article_id } => {
-            http_client.post(format!("{service_url}/articles/{article_id}/withdraw"))
+    /// Carries out an action.
+    pub async fn act(&self, action: &Action) -> Outcome {
+        let request = self.request(action);
+        let answer = async {
+            let response = request.send().await?;
+            let status = response.status();
+            Ok::<_, reqwest::Error>((status, response.json::<Value>().await?))
+        };
+        let (status, body) = match answer.await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let reason = error.without_url().to_string();
+                return Outcome::Unanswered { reason };
+            }
+        };
+        match (status.is_success(), body["id"].as_i64()) {
+            (true, Some(article_id)) => Outcome::Accepted { article_id },
+            (true, None) => Outcome::Unanswered {
+                reason: "the response is not an article".to_owned(),
+            },
+            (false, _) => Outcome::Refused {
+                status: status.as_u16(),
+                code: body["code"].as_str().unwrap_or("none").to_owned(),
+            },
         }
     }
-}
 
-async fn ask(request: RequestBuilder) -> Outcome {
-    let answer = async {
-        let response = request.send().await?;
-        let status = response.status();
-        Ok::<_, reqwest::Error>((status, response.json::<Value>().await?))
-    };
-    match answer.await {
-        Ok((status, body)) => read(status, &body),
-        Err(error) => Outcome::Unanswered {
-            reason: error.without_url().to_string(),
-        },
-    }
-}
-
-fn read(status: StatusCode, body: &Value) -> Outcome {
-    let number = |name: &str| body.get(name).and_then(Value::as_i64);
-    match (status.is_success(), number("id"), number("revision")) {
-        (true, Some(article_id), Some(revision)) => Outcome::Accepted {
-            article_id,
-            revision,
-        },
-        (true, ..) => Outcome::Unanswered {
-            reason: "the response is not an article".to_owned(),
-        },
-        (false, ..) => {
-            let code = body.get("code").and_then(Value::as_str).unwrap_or("none");
-            Outcome::Refused {
-                status: status.as_u16(),
-                code: code.to_owned(),
+    fn request(&self, action: &Action) -> RequestBuilder {
+        let (client, articles) = (&self.http_client, format!("{}/articles", self.service_url));
+        match action {
+            Action::Write {
+                title,
+                body,
+                publish_at,
+            } => client
+                .post(articles)
+                .json(&json!({ "title": title, "body": body, "publish_at": publish_at })),
+            Action::Move(change) => client
+                .patch(format!("{articles}/{}", change.article_id))
+                .json(&json!({ "publish_at": change.publish_at })),
+            Action::Withdraw { article_id } => {
+                client.post(format!("{articles}/{article_id}/withdraw"))
             }
         }
     }

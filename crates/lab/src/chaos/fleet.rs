@@ -123,9 +123,7 @@ impl Member {
                 self.signal(Signal::STOP)
             }
             Fault::Cut => {
-                if let Some(wire) = &self.wire {
-                    wire.cut();
-                }
+                self.set_wire(false);
                 Ok(())
             }
             Fault::Clock => fs::write(self.clock_file(&recipe.folder), step(injection)),
@@ -144,11 +142,7 @@ impl Member {
                 self.frozen = false;
                 self.signal(Signal::CONT)?;
             }
-            Fault::Cut => {
-                if let Some(wire) = &self.wire {
-                    wire.mend();
-                }
-            }
+            Fault::Cut => self.set_wire(true),
             Fault::Clock | Fault::Start => {
                 fs::write(self.clock_file(&recipe.folder), RIGHT)?;
             }
@@ -183,6 +177,12 @@ impl Member {
     pub fn memory_kb(&self) -> Option<u64> {
         let id = self.child.as_ref()?.id()?;
         memory_kb(&id.to_string(), "VmRSS:")
+    }
+
+    fn set_wire(&self, whole: bool) {
+        if let Some(wire) = &self.wire {
+            wire.set_whole(whole);
+        }
     }
 
     fn has_ended(&mut self) -> io::Result<bool> {

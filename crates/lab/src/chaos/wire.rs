@@ -42,14 +42,9 @@ impl Wire {
         })
     }
 
-    /// From now on nothing passes.
-    pub fn cut(&self) {
-        self.whole.send_replace(false);
-    }
-
-    /// What waited passes, and everything after it.
-    pub fn mend(&self) {
-        self.whole.send_replace(true);
+    /// From now on nothing passes; or what waited passes, and everything after it.
+    pub fn set_whole(&self, whole: bool) {
+        self.whole.send_replace(whole);
     }
 }
 
@@ -146,14 +141,14 @@ mod tests {
         stream.write_all(b"a").await.unwrap();
         stream.read_exact(&mut byte).await.unwrap();
         assert_eq!(&byte, b"a");
-        wire.cut();
+        wire.set_whole(false);
         stream.write_all(b"b").await.unwrap();
         let silence = tokio::time::timeout(
             std::time::Duration::from_millis(100),
             stream.read_exact(&mut byte),
         );
         assert!(silence.await.is_err(), "a cut wire carried something");
-        wire.mend();
+        wire.set_whole(true);
         stream.read_exact(&mut byte).await.unwrap();
         assert_eq!(&byte, b"b");
     }

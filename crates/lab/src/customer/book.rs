@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::figures::percentile;
+
 /// Tolerance for calls that seem early: two clocks on one machine, truncated to microseconds, and a
 /// node that follows a third.
 const EARLY_TOLERATED_MS: i64 = 250;
@@ -127,16 +129,13 @@ impl Book {
 fn second((unix, late): (&i64, &Vec<u32>)) -> Second {
     let mut late = late.clone();
     late.sort_unstable();
-    let at = |percent: usize| {
-        let index = (late.len() * percent / 100).min(late.len().saturating_sub(1));
-        late.get(index).copied().unwrap_or_default()
-    };
+    let at = |share| percentile(&late, share).unwrap_or_default();
     Second {
         unix: *unix,
         called: late.len(),
         late_p50_ms: at(50),
         late_p99_ms: at(99),
-        late_max_ms: late.last().copied().unwrap_or_default(),
+        late_max_ms: at(100),
     }
 }
 

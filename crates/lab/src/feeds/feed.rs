@@ -21,8 +21,6 @@ pub struct Feed {
     /// The format at its address; the other file names serve the same entries.
     pub document: Document,
     pub habit: Habit,
-    /// The name of its zone.
-    pub zone_name: &'static str,
     /// Its language.
     pub language: Language,
     /// Its charset; JSON is always UTF-8.

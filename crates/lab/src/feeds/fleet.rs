@@ -125,14 +125,13 @@ impl Fleet {
         }
         let mut chance = Chance::of(self.seed, &[u64::from(number)]);
         let place = usize::try_from(chance.below(PLACES.len() as u64)).unwrap_or(0);
-        let (zone_name, language) = PLACES.get(place).copied()?;
+        let (_, language) = PLACES.get(place).copied()?;
         let habit = self.habit(&mut chance, ZONES.get(place)?.clone());
         let (charset, declared) = charset(&mut chance, language);
         Some(Feed {
             number,
             host: self.host_of(number),
             document: self.document_of(number),
-            zone_name,
             language,
             charset,
             declared,

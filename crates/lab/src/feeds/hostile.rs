@@ -50,7 +50,7 @@ pub fn all() -> impl Iterator<Item = Hostile> {
 /// serves a feed, `redirect-forever/{n}` never repeats an address and never ends, and
 /// `redirect-private/{which}` leads to a private address.
 pub fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
-    content::answer(name, place)
+    content::answer(name)
         .or_else(|| bomb::answer(name, place))
         .or_else(|| transport::answer(name, place))
         .or_else(|| opml::answer(name, place))
@@ -69,6 +69,13 @@ fn feed_with(items: &str) -> String {
          <title>A feed</title><link>http://feeds.example/</link><description>d</description>\n\
          {items}</channel></rss>\n"
     )
+}
+
+/// What comes before and after the items of a feed.
+fn around() -> (String, String) {
+    let whole = feed_with("\u{0}");
+    let (head, tail) = whole.split_once('\u{0}').unwrap_or((&whole, ""));
+    (head.to_owned(), tail.to_owned())
 }
 
 /// A valid item.

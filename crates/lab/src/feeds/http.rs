@@ -9,10 +9,10 @@ use axum::{
     response::{Html, IntoResponse, Response},
     routing::get,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
-    Feeds, Handle, Part, Request,
+    Feeds, Handle, Part, RequestFacts, RequestKind,
     document::{self, Document},
     fault::Fault,
     feed::Feed,
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     line::Met,
-    reply::{self, Answer, Reply, http_date},
+    reply::{self, Answer, Reply},
     stand::Upstream as _,
 };
 
@@ -73,17 +73,15 @@ async fn look(
     let at = stand.now();
     let fault = fault(&stand, &call);
     let answer = answer(&stand, &call, fault, at);
-    stand.lock().journal.note(Request {
-        at,
+    let status = answer.status();
+    let facts = RequestFacts {
         feed: number,
         path: uri.path().to_owned(),
-        status: match &answer {
-            Answer::Reply(reply) => reply.status,
-            Answer::Hang | Answer::Cut => 0,
-        },
         user_agent: text(&headers, header::USER_AGENT).unwrap_or_default(),
         conditional: call.asked.is_conditional(),
-    });
+    };
+    let kind = RequestKind { status };
+    stand.lock().journal.note(at, kind, facts);
     stand.send(&met, answer, flight).await
 }
 
@@ -150,14 +148,7 @@ fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> 
             retry_after_s,
             as_date,
         }) => {
-            let until = now.saturating_add(SignedDuration::from_secs(retry_after_s));
-            let date = || http_date(until.unwrap_or(now));
-            let again = if as_date {
-                date()
-            } else {
-                retry_after_s.to_string()
-            };
-            Reply::status(status, "slow down\n").with("retry-after", again)
+            Reply::status(status, "slow down\n").retry_after(retry_after_s, as_date.then_some(now))
         }
         Some(Fault::Moved { status, to }) => {
             let file = call.document.file_name();

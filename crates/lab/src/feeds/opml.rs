@@ -3,7 +3,6 @@
 use std::{fmt::Write as _, ops::Range};
 
 use super::{document::escape, fleet::Fleet};
-use crate::reply::Piece;
 
 /// Feeds to a folder.
 const FOLDER: usize = 1000;
@@ -14,16 +13,15 @@ pub(super) fn write(
     fleet: Fleet,
     numbers: Range<u32>,
     port: u16,
-) -> impl Iterator<Item = Piece> + Send + 'static {
+) -> impl Iterator<Item = String> + Send + 'static {
     let until = numbers.end;
     let folders = numbers
         .step_by(FOLDER)
         .map(move |first| folder(&fleet, first..until.min(first.saturating_add(1000)), port));
     let head = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<opml version=\"2.0\"><head><title>All feeds</title></head>\n<body>\n";
-    let all = std::iter::once(head.to_owned())
+    std::iter::once(head.to_owned())
         .chain(folders)
-        .chain(["</body></opml>\n".to_owned()]);
-    all.map(|text| Piece::Bytes(text.into()))
+        .chain(["</body></opml>\n".to_owned()])
 }
 
 fn folder(fleet: &Fleet, numbers: Range<u32>, port: u16) -> String {

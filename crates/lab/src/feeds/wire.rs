@@ -5,7 +5,6 @@
 
 pub(super) mod pack;
 
-use axum::body::Bytes;
 use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     chance::Chance,
-    reply::{Body, Reply, http_date},
+    reply::{Reply, http_date},
 };
 
 /// Smaller bodies are not worth compressing.
@@ -49,28 +48,30 @@ pub fn answer(
     (now, base_url): (Timestamp, &str),
 ) -> Reply {
     let state = feed.state(announced, now);
-    let packing = Packing::choose(feed, asked);
+    let packing = packing(feed, asked);
     let tag = tag(feed, document, state);
-    let mut headers = validators(feed, state.0, &format!("\"{tag}{}\"", packing.suffix()));
+    // A strong tag names bytes, so each encoding has its own.
+    let suffix = packing.map_or_else(String::new, |name| format!("-{name}"));
+    let mut headers = validators(feed, state.0, &format!("\"{tag}{suffix}\""));
     headers.push(("vary", "Accept-Encoding".to_owned()));
     if let Some(max_age_s) = feed.hints.max_age_s {
         headers.push(("cache-control", format!("public, max-age={max_age_s}")));
     }
     if is_unchanged(feed, &tag, state.0, asked) {
+        let unchanged = Reply::status(304, "");
         return Reply {
-            status: 304,
             headers,
-            body: Body::Whole(Bytes::new()),
-            wait: std::time::Duration::ZERO,
+            ..unchanged
         };
     }
     let entries = feed.entries(announced, now, base_url);
     let written = document::write(document, feed, &entries, base_url);
-    let mut reply = packed(
-        Reply::new(&written.content_type, Bytes::new()),
-        written.bytes,
-        packing,
-    );
+    let mut reply = match packed(&written.bytes, packing) {
+        Some((name, bytes)) => {
+            Reply::new(&written.content_type, bytes).with("content-encoding", name)
+        }
+        None => Reply::new(&written.content_type, written.bytes),
+    };
     reply.headers.append(&mut headers);
     reply
 }
@@ -125,49 +126,21 @@ fn names(list: &str, tag: &str) -> bool {
     })
 }
 
-/// How a body is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
-    Plain,
-    Gzip,
-    Brotli,
+/// How a body is compressed, as in `Content-Encoding`.
+fn packing(feed: &Feed, asked: &RequestHeaders) -> Option<&'static str> {
+    if feed.brotli && asked.brotli {
+        return Some("br");
+    }
+    (feed.gzip && asked.gzip).then_some("gzip")
 }
 
-impl Packing {
-    fn choose(feed: &Feed, asked: &RequestHeaders) -> Self {
-        match () {
-            () if feed.brotli && asked.brotli => Self::Brotli,
-            () if feed.gzip && asked.gzip => Self::Gzip,
-            () => Self::Plain,
-        }
-    }
-
-    /// A strong tag names bytes, so each encoding has its own.
-    fn suffix(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Gzip => "-gzip",
-            Self::Brotli => "-br",
-        }
-    }
-}
-
-fn packed(mut reply: Reply, bytes: Vec<u8>, packing: Packing) -> Reply {
-    let smaller = match packing {
-        _ if bytes.len() < PACK_ABOVE => None,
-        Packing::Plain => None,
-        Packing::Gzip => pack::gzip(&bytes).map(|packed| (packed, "gzip")),
-        Packing::Brotli => pack::brotli(&bytes).map(|packed| (packed, "br")),
+fn packed(bytes: &[u8], packing: Option<&'static str>) -> Option<(&'static str, Vec<u8>)> {
+    let name = packing.filter(|_| bytes.len() >= PACK_ABOVE)?;
+    let packed = match name {
+        "br" => pack::brotli(bytes)?,
+        _ => pack::gzip(bytes)?,
     };
-    let bytes = match smaller {
-        Some((packed, name)) => {
-            reply.headers.push(("content-encoding", name.to_owned()));
-            packed
-        }
-        None => bytes,
-    };
-    reply.body = Body::Whole(bytes.into());
-    reply
+    Some((name, packed))
 }
 
 #[cfg(test)]

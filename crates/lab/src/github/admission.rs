@@ -9,20 +9,21 @@ use std::time::Duration;
 use axum::{
     Json,
     body::{Body, to_bytes},
-    extract::{ConnectInfo, Extension, MatchedPath, Request as HttpRequest, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    extract::{ConnectInfo, MatchedPath, Request as HttpRequest, State},
+    http::{HeaderName, Method, StatusCode, header},
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::{
-    GithubStand, Handle, Request, RequestKind,
+    Handle, RequestFacts, RequestKind,
     fault::{Effect, Matching},
     limit::{Account, Resource, Standing},
     refusal::Refusal,
     setup::Token,
+    state::GitHub,
 };
 use crate::{clock, line::Met, reply::http_date, stand::Inside};
 
@@ -87,6 +88,12 @@ pub(super) async fn pass(
     stand.changed();
     let effect = *admission.decision.as_ref().unwrap_or(&None);
     let response = match &admission.decision {
+        Err(refusal)
+            if asked.resource() == Resource::Graphql && *refusal == Refusal::RATE_LIMITED =>
+        {
+            let error = json!({ "type": "RATE_LIMITED", "message": refusal.message });
+            Json(json!({ "errors": [error] })).into_response()
+        }
         Err(refusal) => refusal.clone().into_response(),
         Ok(effect) => {
             if let Some(Effect::Slow { wait_ms }) = effect {
@@ -100,16 +107,14 @@ pub(super) async fn pass(
         Some(Effect::StatusAfter(status)) => Refusal::broken(status).into_response(),
         _ => response,
     };
-    let response = explain(response, &asked);
-    let mut response = condition(response, &asked).await;
+    let response = condition(response, &asked).await;
     let lost = effect == Some(Effect::DropReply);
     settle(&stand, &asked, &mut admission, (response.status(), !lost));
     if lost {
         met.cut.now();
     }
-    add_headers(response.headers_mut(), &admission, stand.now());
     stand.changed();
-    response
+    (headers(&admission, stand.now()), response).into_response()
 }
 
 impl ApiRequest {
@@ -146,12 +151,12 @@ fn secret(authorization: &str) -> String {
     if known { secret.trim() } else { "" }.to_owned()
 }
 
-fn admit(inside: &mut Inside<GithubStand>, asked: &ApiRequest, now: Timestamp) -> Admission {
+fn admit(inside: &mut Inside<GitHub>, asked: &ApiRequest, now: Timestamp) -> Admission {
     let github = &mut inside.state;
     github.arrived += 1;
     let request_id = format!("A1A1:{:06X}:{:08X}", github.arrived, now.as_second());
     let found = asked.secret.as_deref();
-    let found = found.map(|secret| github.github.token(secret).cloned());
+    let found = found.map(|secret| github.token(secret).cloned());
     let unknown = matches!(found, Some(None));
     let caller = Caller(found.flatten());
     let account = caller.account(asked.resource());
@@ -176,7 +181,7 @@ fn admit(inside: &mut Inside<GithubStand>, asked: &ApiRequest, now: Timestamp) -
 
 /// Applies the faults; those that answer by themselves are refusals.
 fn plan(
-    inside: &mut Inside<GithubStand>,
+    inside: &mut Inside<GitHub>,
     asked: &ApiRequest,
     token: &str,
 ) -> Result<Option<Effect>, Refusal> {
@@ -208,54 +213,33 @@ fn settle(
         admission.standing = limits.refund(account, admission.standing, now);
         admission.charged = false;
     }
-    inside.journal.note(Request {
-        at: now,
-        path: asked.path.clone(),
-        replied,
-        kind: RequestKind {
-            token: admission.caller.name().to_owned(),
-            route: format!("{} {}", asked.method, asked.route),
-            status: status.as_u16(),
-            charged: admission.charged,
-        },
-    });
+    let kind = RequestKind {
+        token: admission.caller.name().to_owned(),
+        route: format!("{} {}", asked.method, asked.route),
+        status: status.as_u16(),
+        charged: admission.charged,
+    };
+    let path = asked.path.clone();
+    inside
+        .journal
+        .note(now, kind, RequestFacts { path, replied });
 }
 
-/// Passes the refusal to the middleware, which writes the body.
+/// As GitHub's error body.
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status);
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        (status, Extension(self)).into_response()
+        if self == Self::NO_USER_AGENT {
+            return (status, Html(self.message)).into_response();
+        }
+        let body = json!({
+            "message": self.message,
+            "documentation_url": "https://docs.github.com/rest",
+            "status": status.as_u16().to_string(),
+        });
+        (status, self.header.map(|header| [header]), Json(body)).into_response()
     }
-}
-
-/// Writes GitHub's error body where a refusal was answered.
-fn explain(response: Response, asked: &ApiRequest) -> Response {
-    let Some(refusal) = response.extensions().get::<Refusal>() else {
-        return response;
-    };
-    let (status, message) = (response.status(), refusal.message.clone());
-    if *refusal == Refusal::RATE_LIMITED && asked.resource() == Resource::Graphql {
-        let error = json!({ "type": "RATE_LIMITED", "message": message });
-        return Json(json!({ "errors": [error] })).into_response();
-    }
-    if *refusal == Refusal::NO_USER_AGENT {
-        let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-        return (status, html, message).into_response();
-    }
-    let body = json!({
-        "message": message,
-        "documentation_url": "https://docs.github.com/rest",
-        "status": status.as_u16().to_string(),
-    });
-    let mut answer = (status, Json(body)).into_response();
-    if let Some((name, value)) = &refusal.header
-        && let Ok(value) = HeaderValue::from_str(value)
-    {
-        answer.headers_mut().insert(*name, value);
-    }
-    answer
 }
 
 /// Adds an `ETag` to what was read, and answers 304 to clients that have it already.
@@ -266,43 +250,36 @@ async fn condition(response: Response, asked: &ApiRequest) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     // Our own bodies are complete in memory already.
-    let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let mut bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let tag = crate::fingerprint::bits(&String::from_utf8_lossy(&bytes));
     let etag = format!("W/\"{tag:016x}\"");
     let known = asked.if_none_match.as_deref().unwrap_or_default();
-    if let Ok(value) = HeaderValue::from_str(&etag) {
-        parts.headers.insert(header::ETAG, value);
-    }
     let same = |tag: &str| tag == "*" || tag.trim_start_matches("W/") == &etag[2..];
     if known.split(',').any(|tag| same(tag.trim())) {
         parts.status = StatusCode::NOT_MODIFIED;
         parts.headers.remove(header::CONTENT_TYPE);
         parts.headers.remove(header::CONTENT_LENGTH);
-        return Response::from_parts(parts, Body::empty());
+        bytes.clear();
     }
-    Response::from_parts(parts, Body::from(bytes))
+    let response = Response::from_parts(parts, Body::from(bytes));
+    ([(header::ETAG, etag)], response).into_response()
 }
 
-fn add_headers(headers: &mut HeaderMap, admission: &Admission, now: Timestamp) {
+/// What GitHub puts on every response.
+fn headers(admission: &Admission, now: Timestamp) -> [(&'static str, String); 7] {
     let Admission { standing, .. } = admission;
-    for (name, value) in [
+    let reset_at = standing.reset_at.as_second();
+    [
         // The lab's time, which need not be the system's.
         ("date", http_date(now)),
         ("x-github-request-id", admission.request_id.clone()),
         ("x-ratelimit-limit", standing.limit.to_string()),
         ("x-ratelimit-used", standing.used.to_string()),
         ("x-ratelimit-remaining", standing.remaining().to_string()),
-        (
-            "x-ratelimit-reset",
-            standing.reset_at.as_second().to_string(),
-        ),
+        ("x-ratelimit-reset", reset_at.to_string()),
         (
             "x-ratelimit-resource",
             standing.resource.as_str().to_owned(),
         ),
-    ] {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    }
+    ]
 }

@@ -3,35 +3,38 @@
 //! A handler opens the repository for its caller, reads the body, lets the state decide and shows
 //! the fields that clients read. It returns a [`Refusal`] by value.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    future::{Ready, ready},
+};
 
 use axum::{
     Json, Router,
     body::Bytes,
-    extract::{DefaultBodyLimit, FromRequestParts, Path, Query},
-    http::{StatusCode, header, request::Parts},
+    extract::{
+        DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request as HttpRequest,
+    },
+    http::{StatusCode, header},
     middleware,
     response::{IntoResponse, Response},
     routing::{delete, get, post},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    GithubStand, Handle,
+    Handle,
     admission::{self, Caller},
     limit::{Resource, Standing},
     page::{Page, Parameters, encode},
     refusal::Refusal,
+    setup::Permission,
     state::{
         GitHub, Hosted, Need,
         git::{self, Change},
         run::{DispatchRequest, Run},
     },
 };
-use crate::stand::Inside;
-
 /// Largest request body: GitHub's largest file, in Base64.
 const BODY_BYTES_MAX: usize = 140 * 1024 * 1024;
 /// Prefix of the repository's id in the GraphQL API.
@@ -56,17 +59,37 @@ pub(super) fn routes(stand: Handle) -> Router {
 }
 
 fn repository_routes() -> Router<Handle> {
+    use Need::{ReadActions, ReadContents, WriteContents};
+    let file = get(on(ReadContents, read_file)).put(on(WriteContents, write_file));
     Router::new()
-        .route("/", get(repository))
-        .route("/git/ref/{*ref}", get(show_ref))
-        .route("/git/matching-refs/{*ref}", get(matching_refs))
-        .route("/git/refs", post(create_ref))
-        .route("/git/refs/{*ref}", delete(delete_ref))
-        .route("/git/tags", post(create_tag))
-        .route("/contents/{*path}", get(read_file).put(write_file))
-        .route("/actions/workflows/{workflow}/runs", get(runs))
+        .route("/", get(on(ReadContents, repository)))
+        .route("/git/ref/{*ref}", get(on(ReadContents, show_ref)))
+        .route(
+            "/git/matching-refs/{*ref}",
+            get(on(ReadContents, matching_refs)),
+        )
+        .route("/git/refs", post(on(WriteContents, create_ref)))
+        .route("/git/refs/{*ref}", delete(on(WriteContents, delete_ref)))
+        .route("/git/tags", post(on(WriteContents, create_tag)))
+        .route("/contents/{*path}", file)
+        .route(
+            "/actions/workflows/{workflow}/runs",
+            get(on(ReadActions, runs)),
+        )
         .route("/actions/workflows/{workflow}/dispatches", post(dispatch))
         .route("/actions/runs/{run_id}/cancel", post(cancel))
+}
+
+/// An endpoint of one repository, for callers with this permission.
+fn on<A: IntoResponse + 'static>(
+    need: Need,
+    act: fn(&Call, &mut Hosted) -> A,
+) -> impl Fn(Call) -> Ready<Response> + Clone + Send + Sync + 'static {
+    move |call| {
+        let github = &mut call.stand.lock().state;
+        let held = call.open(github, need);
+        ready(held.map(|held| act(&call, held)).into_response())
+    }
 }
 
 /// An endpoint that does not exist, or not with this method: GitHub makes no difference.
@@ -80,19 +103,24 @@ struct Call {
     caller: Caller,
     path: BTreeMap<String, String>,
     query: Parameters,
+    body: Bytes,
 }
 
-impl FromRequestParts<Handle> for Call {
-    type Rejection = Refusal;
+impl FromRequest<Handle> for Call {
+    type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, stand: &Handle) -> Result<Self, Refusal> {
-        let path = Path::from_request_parts(parts, stand).await;
-        let query = Query::from_request_parts(parts, stand).await;
+    async fn from_request(request: HttpRequest, stand: &Handle) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let path = Path::from_request_parts(&mut parts, stand).await;
+        let query = Query::from_request_parts(&mut parts, stand).await;
+        let caller = parts.extensions.get().cloned();
+        let body = Bytes::from_request(HttpRequest::from_parts(parts, body), stand).await;
         Ok(Self {
             stand: stand.clone(),
-            caller: parts.extensions.get().cloned().unwrap_or(Caller(None)),
+            caller: caller.unwrap_or(Caller(None)),
             path: path.map_or_else(|_| BTreeMap::new(), |Path(path)| path),
             query: query.map_or_else(|_| Parameters::new(), |Query(query)| query),
+            body: body.map_err(IntoResponse::into_response)?,
         })
     }
 }
@@ -107,13 +135,14 @@ impl Call {
     }
 
     /// The repository, if the caller may do this there.
-    fn open<'a>(
-        &self,
-        inside: &'a mut Inside<GithubStand>,
-        need: Need,
-    ) -> Result<&'a mut Hosted, Refusal> {
-        let github = &mut inside.state.github;
+    fn open<'a>(&self, github: &'a mut GitHub, need: Need) -> Result<&'a mut Hosted, Refusal> {
         github.open(self.caller.0.as_ref(), self.place(), need)
+    }
+
+    /// The fields of its body, which must be an object.
+    fn fields(&self) -> Result<Fields, Refusal> {
+        let fields = serde_json::from_slice(&self.body);
+        fields.map(Fields).map_err(|_| Refusal::BAD_JSON)
     }
 
     fn ref_name(&self) -> String {
@@ -150,24 +179,20 @@ fn show_standing(standing: Standing) -> Value {
     })
 }
 
-async fn repository(call: Call) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let writes = call.open(inside, Need::WriteContents).is_ok();
-    let held = call.open(inside, Need::ReadContents)?;
-    let shown = json!({
+fn repository(call: &Call, held: &mut Hosted) -> Json<Value> {
+    let writes = call.caller.0.as_ref();
+    let writes = writes.is_some_and(|token| token.contents == Permission::Write);
+    Json(json!({
         "id": held.id,
         "node_id": format!("{NODE_PREFIX}{:08x}", held.id),
         "name": held.name,
         "full_name": held.full_name(),
         "default_branch": held.default_branch,
         "permissions": { "pull": true, "push": writes },
-    });
-    Ok(Json(shown).into_response())
+    }))
 }
 
-async fn show_ref(call: Call) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::ReadContents)?;
+fn show_ref(call: &Call, held: &mut Hosted) -> Answer {
     let name = call.ref_name();
     let sha = held.refs.get(&name).ok_or(Refusal::NOT_FOUND)?;
     Ok(Json(git_ref(held, &name, sha)).into_response())
@@ -178,50 +203,34 @@ fn git_ref(held: &Hosted, name: &str, sha: &str) -> Value {
     json!({ "ref": name, "object": { "type": kind, "sha": sha } })
 }
 
-async fn matching_refs(call: Call) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::ReadContents)?;
+fn matching_refs(call: &Call, held: &mut Hosted) -> Response {
     let found: Vec<Value> = held
         .matching_refs(&call.ref_name())
         .map(|(name, sha)| git_ref(held, name, sha))
         .collect();
     let url = call.api(&format!("/git/matching-refs/{}", encode(call.part("ref"))));
     let (page, total) = (Page::of(&call.query), found.len());
-    let shown = Json(page.cut(found.into_iter())).into_response();
-    Ok(with_links(shown, page.links(&url, &call.query, total)))
+    let links = page.links(&url, &call.query, total);
+    let links = links.map(|links| [(header::LINK, links)]);
+    (links, Json(page.cut(found.into_iter()))).into_response()
 }
 
-/// Adds the `Link` header where there is one.
-fn with_links(mut response: Response, links: Option<String>) -> Response {
-    if let Some(Ok(value)) = links.map(TryInto::try_into) {
-        response.headers_mut().insert(header::LINK, value);
-    }
-    response
-}
-
-async fn create_ref(call: Call, body: Bytes) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::WriteContents)?;
-    let fields = Fields::read(&body)?;
+fn create_ref(call: &Call, held: &mut Hosted) -> Answer {
+    let fields = call.fields()?;
     let (name, sha) = (fields.text("ref")?, fields.text("sha")?);
     held.create_ref(name, sha)?;
     let shown = git_ref(held, name, sha);
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-async fn delete_ref(call: Call) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::WriteContents)?;
+fn delete_ref(call: &Call, held: &mut Hosted) -> Answer {
     held.delete_ref(&call.ref_name())?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// Makes a tag object, without a reference to it.
-async fn create_tag(call: Call, body: Bytes) -> Answer {
-    let now = call.stand.now();
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::WriteContents)?;
-    let fields = Fields::read(&body)?;
+fn create_tag(call: &Call, held: &mut Hosted) -> Answer {
+    let (now, fields) = (call.stand.now(), call.fields()?);
     let (name, message) = (fields.text("tag")?, fields.text("message")?);
     let (object, kind) = (fields.text("object")?, fields.text("type")?);
     let sha = held.create_tag(object, &format!("tag {name}\nat {now}\n\n{message}"))?;
@@ -230,13 +239,11 @@ async fn create_tag(call: Call, body: Bytes) -> Answer {
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-async fn read_file(call: Call) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::ReadContents)?;
+fn read_file(call: &Call, held: &mut Hosted) -> Answer {
     let branch = call.query.get("ref").unwrap_or(&held.default_branch);
     let path = call.part("path");
     let content = held.read(path, branch).ok_or(Refusal::NOT_FOUND)?;
-    let mut shown = show_file(&call, path, &content);
+    let mut shown = show_file(call, path, &content);
     shown["encoding"] = json!("base64");
     shown["content"] = json!(STANDARD.encode(&content));
     Ok(Json(shown).into_response())
@@ -252,22 +259,19 @@ fn show_file(call: &Call, path: &str, content: &[u8]) -> Value {
     })
 }
 
-async fn write_file(call: Call, body: Bytes) -> Answer {
-    let now = call.stand.now();
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::WriteContents)?;
-    let fields = Fields::read(&body)?;
+fn write_file(call: &Call, held: &mut Hosted) -> Answer {
+    let fields = call.fields()?;
     let content: String = fields.text("content")?.split_ascii_whitespace().collect();
     let content = STANDARD.decode(content).map_err(|_| Refusal::NOT_BASE64)?;
     let path = call.part("path");
-    let shown = show_file(&call, path, &content);
+    let shown = show_file(call, path, &content);
     let change = Change {
         path,
         branch: fields.optional("branch").map(str::to_owned),
         sha: fields.optional("sha"),
         message: fields.text("message")?,
     };
-    let (created, commit) = held.write(change, content, now)?;
+    let (created, commit) = held.write(change, content, call.stand.now())?;
     let status = if created {
         StatusCode::CREATED
     } else {
@@ -277,9 +281,7 @@ async fn write_file(call: Call, body: Bytes) -> Answer {
     Ok((status, Json(shown)).into_response())
 }
 
-async fn runs(call: Call) -> Answer {
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::ReadActions)?;
+fn runs(call: &Call, held: &mut Hosted) -> Answer {
     let workflow = held.workflow(call.part("workflow"))?.file.clone();
     let wanted = |name: &str, found: &str| call.query.get(name).is_none_or(|it| it == found);
     let kept = held.runs.iter().rev().filter(|run| {
@@ -288,12 +290,14 @@ async fn runs(call: Call) -> Answer {
             && wanted("event", &run.event)
             && call.query.get("status").is_none_or(|it| run.stands_at(it))
     });
-    let found: Vec<Value> = kept.map(|run| show_run(&call, run)).collect();
+    let found: Vec<Value> = kept.map(|run| show_run(call, run)).collect();
     let url = call.api(&format!("/actions/workflows/{workflow}/runs"));
     let (page, total) = (Page::of(&call.query), found.len());
+    let links = page.links(&url, &call.query, total);
+    let links = links.map(|links| [(header::LINK, links)]);
     let shown = page.cut(found.into_iter());
-    let shown = Json(json!({ "total_count": total, "workflow_runs": shown })).into_response();
-    Ok(with_links(shown, page.links(&url, &call.query, total)))
+    let shown = json!({ "total_count": total, "workflow_runs": shown });
+    Ok((links, Json(shown)).into_response())
 }
 
 fn show_run(call: &Call, run: &Run) -> Value {
@@ -314,21 +318,19 @@ fn show_run(call: &Call, run: &Run) -> Value {
 }
 
 async fn cancel(call: Call) -> Answer {
-    let now = call.stand.now();
-    let inside = &mut *call.stand.lock();
-    let held = call.open(inside, Need::WriteActions)?;
+    let github = &mut call.stand.lock().state;
+    let held = call.open(github, Need::WriteActions)?;
     let id = call.part("run_id").parse();
-    let event = held.cancel(id.map_err(|_| Refusal::NOT_FOUND)?, now)?;
-    inside.state.report_runners(&[event]);
+    let event = held.cancel(id.map_err(|_| Refusal::NOT_FOUND)?, call.stand.now())?;
+    github.notify_runners(&[event]);
     Ok((StatusCode::ACCEPTED, Json(json!({}))).into_response())
 }
 
-async fn dispatch(call: Call, body: Bytes) -> Answer {
-    let now = call.stand.now();
-    let inside = &mut *call.stand.lock();
+async fn dispatch(call: Call) -> Answer {
+    let github = &mut call.stand.lock().state;
     // Without permission to dispatch, the body's mistakes are not reported.
-    call.open(inside, Need::WriteActions)?;
-    let fields = Fields::read(&body)?;
+    call.open(github, Need::WriteActions)?;
+    let fields = call.fields()?;
     let inputs = fields.0.get("inputs").and_then(Value::as_object);
     let asked = DispatchRequest {
         repository: call.place(),
@@ -336,9 +338,7 @@ async fn dispatch(call: Call, body: Bytes) -> Answer {
         git_ref: fields.text("ref")?,
         inputs: inputs.cloned().unwrap_or_default(),
     };
-    let github: &mut GitHub = &mut inside.state.github;
-    let (run, events) = github.dispatch(call.caller.0.as_ref(), asked, now)?;
-    inside.state.report_runners(&events);
+    let run = github.dispatch(call.caller.0.as_ref(), asked, call.stand.now())?;
     if fields.0.get("return_run_details") != Some(&Value::Bool(true)) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -346,36 +346,10 @@ async fn dispatch(call: Call, body: Bytes) -> Answer {
     Ok(Json(json!({ "workflow_run_id": run.id, "html_url": html_url })).into_response())
 }
 
-#[derive(Deserialize)]
-struct Mutation {
-    query: String,
-    variables: Variables,
-}
-
-#[derive(Deserialize)]
-struct Variables {
-    input: Input,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Input {
-    repository_id: String,
-    ref_updates: Vec<Update>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update {
-    name: String,
-    after_oid: String,
-}
-
 /// The one GraphQL mutation Almanack uses, matched and not parsed: refs deleted together or not at
 /// all. Every response is 200; failures are under `errors`.
-async fn graphql(call: Call, body: Bytes) -> Json<Value> {
-    let inside = &mut *call.stand.lock();
-    Json(match update_refs(&call, inside, &body) {
+async fn graphql(call: Call) -> Json<Value> {
+    Json(match update_refs(&call, &mut call.stand.lock().state) {
         Ok(()) => json!({ "data": { "updateRefs": { "clientMutationId": null } } }),
         Err((kind, message)) => {
             let error = json!({ "type": kind, "path": ["updateRefs"], "message": message });
@@ -384,32 +358,30 @@ async fn graphql(call: Call, body: Bytes) -> Json<Value> {
     })
 }
 
-fn update_refs(
-    call: &Call,
-    inside: &mut Inside<GithubStand>,
-    body: &[u8],
-) -> Result<(), (&'static str, String)> {
-    let unknown = || {
-        (
-            "UNPROCESSABLE",
-            "mutation not supported by the simulated GitHub".to_owned(),
-        )
+fn update_refs(call: &Call, github: &mut GitHub) -> Result<(), (&'static str, String)> {
+    let asked: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    let query = asked["query"].as_str().unwrap_or_default();
+    let input = &asked["variables"]["input"];
+    let deleted = |update: &Value| match &update["afterOid"] {
+        oid if oid == NOTHING => update["name"].as_str().map(str::to_owned),
+        _ => None,
     };
-    let asked: Mutation = serde_json::from_slice(body).map_err(|_| unknown())?;
-    let Input {
-        repository_id,
-        ref_updates,
-    } = asked.variables.input;
-    let deletes = |update: &Update| update.after_oid == NOTHING;
-    if !asked.query.contains("updateRefs(") || !ref_updates.iter().all(deletes) {
-        return Err(unknown());
-    }
-    let digits = repository_id.strip_prefix(NODE_PREFIX).unwrap_or_default();
+    let updates = input["refUpdates"].as_array();
+    let names: Option<Vec<String>> =
+        updates.and_then(|updates| updates.iter().map(deleted).collect());
+    let (true, Some(names), Some(node)) = (
+        query.contains("updateRefs("),
+        names,
+        input["repositoryId"].as_str(),
+    ) else {
+        let message = "mutation not supported by the simulated GitHub";
+        return Err(("UNPROCESSABLE", message.to_owned()));
+    };
+    let digits = node.strip_prefix(NODE_PREFIX).unwrap_or_default();
     let id = u64::from_str_radix(digits, 16).unwrap_or_default();
-    let github = &mut inside.state.github;
     let lost = || {
-        let message = "Could not resolve to a node with the global id";
-        ("NOT_FOUND", format!("{message} of '{repository_id}'."))
+        let message = format!("Could not resolve to a node with the global id of '{node}'.");
+        ("NOT_FOUND", message)
     };
     let (owner, name) = github.place_of(id).ok_or_else(lost)?;
     let opened = github.open(call.caller.0.as_ref(), (&owner, &name), Need::WriteContents);
@@ -417,7 +389,6 @@ fn update_refs(
         404 => lost(),
         _ => ("FORBIDDEN", refusal.message.into_owned()),
     })?;
-    let names: Vec<String> = ref_updates.into_iter().map(|update| update.name).collect();
     let done = held.delete_refs(&names);
     done.map_err(|refusal| ("UNPROCESSABLE", refusal.message.into_owned()))
 }
@@ -426,11 +397,6 @@ fn update_refs(
 struct Fields(Map<String, Value>);
 
 impl Fields {
-    fn read(body: &[u8]) -> Result<Self, Refusal> {
-        let fields = serde_json::from_slice(body);
-        fields.map(Self).map_err(|_| Refusal::BAD_JSON)
-    }
-
     fn optional(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }

@@ -13,12 +13,14 @@ pub mod run;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use tokio::sync::mpsc;
 
 use self::{
     git::{Tree, object_id},
-    run::{Dispatch, Run},
+    run::{Dispatch, Run, RunEvent},
 };
 use super::{
+    limit::Limits,
     refusal::Refusal,
     setup::{Permission, Repository, Setup, Token, Workflow},
 };
@@ -37,28 +39,25 @@ pub enum Need {
 }
 
 impl Need {
-    fn granted_by(self, token: &Token) -> bool {
+    /// As in `x-accepted-github-permissions`, and whether the token has it.
+    fn check(self, token: &Token) -> (&'static str, bool) {
+        use Permission::{Read, Write};
         match self {
-            Self::ReadContents => token.contents >= Permission::Read,
-            Self::WriteContents => token.contents >= Permission::Write,
-            Self::ReadActions => token.actions >= Permission::Read,
-            Self::WriteActions => token.actions >= Permission::Write,
-        }
-    }
-
-    /// As in `x-accepted-github-permissions`.
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadContents => "contents=read",
-            Self::WriteContents => "contents=write",
-            Self::ReadActions => "actions=read",
-            Self::WriteActions => "actions=write",
+            Self::ReadContents => ("contents=read", token.contents >= Read),
+            Self::WriteContents => ("contents=write", token.contents >= Write),
+            Self::ReadActions => ("actions=read", token.actions >= Read),
+            Self::WriteActions => ("actions=write", token.actions >= Write),
         }
     }
 }
 
+/// GitHub, its limits, and the runners.
 #[derive(Debug, Default)]
 pub struct GitHub {
+    pub(super) limits: Limits,
+    /// Requests that arrived, for their ids.
+    pub(super) arrived: u64,
+    pub(super) runners: Vec<mpsc::UnboundedSender<RunEvent>>,
     tokens: Vec<Token>,
     /// By lower-case `owner/name`: GitHub's names ignore case.
     repositories: BTreeMap<String, Hosted>,
@@ -134,10 +133,9 @@ impl GitHub {
             .filter(|token| token.sees(owner, name))
             .ok_or(Refusal::NOT_FOUND)?;
         let repository = self.repository(owner, name).ok_or(Refusal::NOT_FOUND)?;
-        if need.granted_by(token) {
-            Ok(repository)
-        } else {
-            Err(Refusal::not_accessible(need.as_str()))
+        match need.check(token) {
+            (_, true) => Ok(repository),
+            (needed, false) => Err(Refusal::not_accessible(needed)),
         }
     }
 

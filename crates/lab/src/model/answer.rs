@@ -2,20 +2,20 @@
 
 use std::fmt::Display;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Handle, Model, Request, Setup, TaskFacts,
+    Handle, Model, RequestFacts, RequestKind, Setup, TaskFacts,
     fault::{Effect, Rule},
     mind,
     spoil::{self, Completion},
-    task::{Message, Task},
+    task::{Message, Task, last_of_user},
 };
 use crate::{
     fingerprint::fingerprint,
-    reply::{Answer, Reply, http_date},
+    reply::{Answer, Reply},
     stand::Inside,
 };
 
@@ -48,16 +48,19 @@ pub(super) fn decide(stand: &Handle, incoming: &Incoming<'_>) -> Answer {
         Some(Effect::Slow { wait_ms }) => Answer::Reply(reply.after_ms(wait_ms)),
         _ => Answer::Reply(reply),
     };
-    inside.journal.note(Request {
-        at: now,
+    let kind = RequestKind {
+        kind: work.asked.as_ref().map(|asked| asked.kind),
+        status,
+    };
+    let facts = RequestFacts {
         path: incoming.path.to_owned(),
         key: incoming.key.map(fingerprint).unwrap_or_default(),
         asked: work.asked,
         effect,
-        status,
         replied: matches!(answer, Answer::Reply(_)),
         in_flight: inside.in_flight,
-    });
+    };
+    inside.journal.note(now, kind, facts);
     answer
 }
 
@@ -86,10 +89,8 @@ impl Work {
         }
         let task = Task::recognise(&wanted.messages);
         self.asked = Some(asked(&wanted, &task));
-        if setup
-            .in_flight_max
-            .is_some_and(|max| inside.in_flight > max)
-        {
+        let most = setup.in_flight_max;
+        if most.is_some_and(|most| inside.in_flight > most) {
             return Err(limited());
         }
         self.rule = inside.faults.hit(|it| it.matching.covers(&task, model));
@@ -113,6 +114,8 @@ impl Work {
         number: u64,
         now: Timestamp,
     ) -> Reply {
+        let asked = self.asked.as_ref();
+        let (prompt, written) = asked.map_or((0, 0), |it| (it.prompt_tokens, it.completion_tokens));
         let mut body = json!({
             "id": format!("chatcmpl-{number:08}"),
             "object": "chat.completion",
@@ -124,7 +127,11 @@ impl Work {
                 "logprobs": null,
                 "finish_reason": if completion.cut { "length" } else { "stop" },
             }],
-            "usage": self.usage(),
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": written,
+                "total_tokens": prompt + written,
+            },
         });
         match self.rule.as_ref().map(|rule| rule.effect) {
             Some(Effect::NotJson) => return Reply::new(HTML, PAGE),
@@ -135,17 +142,6 @@ impl Work {
             _ => {}
         }
         Reply::json(200, &body)
-    }
-
-    fn usage(&self) -> Value {
-        let asked = self.asked.as_ref();
-        let (prompt, completion) =
-            asked.map_or((0, 0), |it| (it.prompt_tokens, it.completion_tokens));
-        json!({
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        })
     }
 }
 
@@ -167,7 +163,7 @@ fn asked(wanted: &ChatRequest, task: &Task) -> TaskFacts {
     TaskFacts {
         kind: task.kind(),
         model: wanted.model.clone(),
-        input: fingerprint(wanted.input()),
+        input: fingerprint(last_of_user(&wanted.messages)),
         messages: wanted.messages.len(),
         prompt_chars: prompt.chars().count(),
         titles: task.titles().len(),
@@ -184,34 +180,26 @@ fn refused_by(rule: &Rule, now: Timestamp) -> Option<Reply> {
         Effect::Status(502) => Some(Reply::new(HTML, GATEWAY_PAGE).at(502)),
         Effect::Status(status) => Some(refusal(status, None, BROKEN)),
         Effect::Limited {
-            retry_after_s: None,
-            ..
-        } => Some(limited()),
-        Effect::Limited {
-            retry_after_s: Some(seconds),
+            retry_after_s,
             as_date,
-        } => {
-            let date = || http_date(now + SignedDuration::from_secs(seconds.into()));
-            let again = if as_date { date() } else { seconds.to_string() };
-            Some(limited().with("retry-after", again))
-        }
+        } => Some(match retry_after_s {
+            Some(seconds) => limited().retry_after(seconds.into(), as_date.then_some(now)),
+            None => limited(),
+        }),
         _ => None,
     }
 }
 
 /// At most as many tokens as the client allows.
-fn bounded(completion: Completion, max_tokens: Option<u64>) -> Completion {
+fn bounded(mut completion: Completion, max_tokens: Option<u64>) -> Completion {
     let max = max_tokens.and_then(|max| usize::try_from(max).ok());
-    match (completion.content, max) {
-        (Some(content), Some(max)) if mind::tokens(&content) > max => Completion {
-            content: Some(mind::cut_to_tokens(&content, max)),
-            cut: true,
-        },
-        (content, _) => Completion {
-            content,
-            ..completion
-        },
+    if let (Some(content), Some(max)) = (&mut completion.content, max)
+        && mind::tokens(content) > max
+    {
+        *content = mind::cut_to_tokens(content, max);
+        completion.cut = true;
     }
+    completion
 }
 
 fn limited() -> Reply {
@@ -266,12 +254,5 @@ impl ChatRequest {
     fn prompt(&self) -> String {
         let contents = self.messages.iter().map(|message| message.content.as_str());
         contents.collect::<Vec<&str>>().join("\n")
-    }
-
-    /// The last message of the user.
-    fn input(&self) -> &str {
-        let mut messages = self.messages.iter();
-        let last = messages.rfind(|message| message.role == "user");
-        last.map_or("", |message| message.content.as_str())
     }
 }

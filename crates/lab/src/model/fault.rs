@@ -96,11 +96,6 @@ impl Rule {
         Self::new(matching, when, effect)
     }
 
-    /// A rule for every request.
-    pub fn any(when: When, effect: Effect) -> Self {
-        Self::new(Matching::default(), when, effect)
-    }
-
     /// Poison: every request that contains the text meets this, always.
     pub fn poison(text: &str, effect: Effect) -> Self {
         let matching = Matching {

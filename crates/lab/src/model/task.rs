@@ -102,8 +102,7 @@ pub enum Task {
 impl Task {
     /// Recognises the task from the messages.
     pub fn recognise(messages: &[Message]) -> Self {
-        let user = messages.iter().rfind(|message| message.role == "user");
-        let user = user.map_or("", |message| message.content.as_str());
+        let user = last_of_user(messages);
         let system: Vec<&str> = messages
             .iter()
             .filter(|message| message.role == "system" || message.role == "developer")
@@ -147,6 +146,12 @@ impl Task {
             Self::Summary { .. } => &[],
         }
     }
+}
+
+/// The last message of the user.
+pub(super) fn last_of_user(messages: &[Message]) -> &str {
+    let last = messages.iter().rfind(|message| message.role == "user");
+    last.map_or("", |message| message.content.as_str())
 }
 
 /// An array of titles, and the text around it.

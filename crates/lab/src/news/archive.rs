@@ -28,7 +28,7 @@ const BEST_MAX: usize = 200;
 
 /// All stories, and manual changes.
 #[derive(Debug)]
-pub(super) struct Archive {
+pub struct News {
     pub(super) site: Site,
     added: Vec<Added>,
     pages: BTreeMap<i64, Page>,
@@ -58,7 +58,7 @@ pub(super) enum Order {
     Newest,
 }
 
-impl Archive {
+impl News {
     pub(super) fn new(site: Site) -> Self {
         Self {
             site,
@@ -161,15 +161,11 @@ impl Archive {
 
     /// The best stories of the last days, best first.
     pub(super) fn best(&mut self, now: Timestamp) -> Vec<i64> {
-        let mut stories = self.listed(now);
+        let from_s = now.as_second() - LISTED_DAYS * 86_400;
+        let mut stories = self.between((from_s, i64::MAX), now);
         stories.sort_by_key(|story| std::cmp::Reverse((story.points, story.id)));
         let ids = stories.iter().map(|story| story.id);
         ids.take(BEST_MAX).collect()
-    }
-
-    fn listed(&mut self, now: Timestamp) -> Vec<Story> {
-        let from_s = now.as_second() - LISTED_DAYS * 86_400;
-        self.between((from_s, i64::MAX), now)
     }
 
     /// All hits of a query, in order.

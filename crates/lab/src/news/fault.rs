@@ -53,28 +53,20 @@ pub type Rule = rule::Rule<Matching, Effect>;
 impl Rule {
     /// A rule about one endpoint.
     pub fn at(endpoint: Endpoint, when: When, effect: Effect) -> Self {
-        let endpoint = Some(endpoint);
-        Self::new(
-            Matching {
-                endpoint,
-                path: None,
-            },
-            when,
-            effect,
-        )
+        let matching = Matching {
+            endpoint: Some(endpoint),
+            ..Matching::default()
+        };
+        Self::new(matching, when, effect)
     }
 
     /// A rule about all requests whose path and query contain something.
     pub fn on(path: &str, when: When, effect: Effect) -> Self {
-        let path = Some(path.to_owned());
-        Self::new(
-            Matching {
-                endpoint: None,
-                path,
-            },
-            when,
-            effect,
-        )
+        let matching = Matching {
+            path: Some(path.to_owned()),
+            ..Matching::default()
+        };
+        Self::new(matching, when, effect)
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Endpoint, Handle, Request,
+    Endpoint, Handle, RequestFacts, RequestKind,
     archive::Order,
     fault::Effect,
     markup,
@@ -69,16 +69,13 @@ pub(super) async fn answer(
     });
     let host = met.address.map(|it| it.ip().to_string());
     let at = stand.now();
-    stand.lock().journal.note(Request {
-        at,
-        endpoint,
+    let status = answer.status();
+    let facts = RequestFacts {
         host: host.unwrap_or_default(),
         path: path.to_owned(),
-        status: match &answer {
-            Answer::Reply(reply) => reply.status,
-            Answer::Hang | Answer::Cut => 0,
-        },
-    });
+    };
+    let kind = RequestKind { endpoint, status };
+    stand.lock().journal.note(at, kind, facts);
     stand.send(&met, answer, flight).await
 }
 
@@ -143,7 +140,7 @@ fn find(stand: &Handle, uri: &Uri, order: Order) -> Reply {
         return Reply::json(400, &body);
     };
     let now = stand.now();
-    let found = stand.lock().state.archive.search(&question, order, now);
+    let found = stand.lock().state.search(&question, order, now);
     let hits = found.iter().take(question.hits_max);
     let hits: Vec<Value> = hits
         .map(|item| search::hit(item, stand.story_url(item.story()).as_deref()))

@@ -9,11 +9,13 @@
 mod bad;
 mod layout;
 
+use encoding_rs::{Encoding, GB18030, SHIFT_JIS, UTF_8};
 use serde::{Deserialize, Serialize};
 
 use super::{prose, story::Facts};
 use crate::{chance::Chance, feeds::language::Language, reply::Reply};
 
+const HTML: &str = "text/html; charset=utf-8";
 /// Delay of a drawn slow page: longer than any client waits.
 const SLOW_MS: u64 = 60_000;
 /// Statuses of a chain of redirects, one after the other.
@@ -106,15 +108,15 @@ impl Facts {
         match self.page {
             Page::Redirected { hops } if hop < hops => self.redirect(hop),
             Page::RedirectLoop => self.redirect(hop),
-            Page::Slow { wait_ms } => self.html("text/html; charset=utf-8").after_ms(wait_ms),
+            Page::Slow { wait_ms } => self.html(HTML, "utf-8", UTF_8).after_ms(wait_ms),
             Page::Article | Page::AboutBlocking | Page::Redirected { .. } => {
-                self.html("text/html; charset=utf-8")
+                self.html(HTML, "utf-8", UTF_8)
             }
-            Page::Gb18030 => self.encoded("text/html", encoding_rs::GB18030),
-            Page::ShiftJis => self.encoded("text/html; charset=Shift_JIS", encoding_rs::SHIFT_JIS),
+            Page::Gb18030 => self.html("text/html", "gb18030", GB18030),
+            Page::ShiftJis => self.html("text/html; charset=Shift_JIS", "", SHIFT_JIS),
             Page::Blocked => bad::blocked(),
             Page::Forbidden => bad::forbidden(),
-            Page::Empty => Reply::new("text/html; charset=utf-8", ""),
+            Page::Empty => Reply::new(HTML, ""),
             Page::Shell => bad::shell(&self.story.title),
             Page::Oversized => bad::oversized(&self.story.title),
             Page::Pdf => bad::pdf(),
@@ -127,25 +129,14 @@ impl Facts {
         let index = usize::try_from(hop).unwrap_or(0) % MOVES.len();
         let next = hop.wrapping_add(1);
         // Relative, as many are: the client must resolve it.
-        Reply::redirect(
-            MOVES[index],
-            &format!("/pages/{}/hop/{next}", self.story.id),
-        )
+        let to = format!("/pages/{}/hop/{next}", self.story.id);
+        Reply::redirect(MOVES[index], &to)
     }
 
-    fn html(&self, content_type: &str) -> Reply {
-        Reply::new(content_type, layout::write(self, "utf-8"))
-    }
-
-    fn encoded(&self, content_type: &str, encoding: &'static encoding_rs::Encoding) -> Reply {
-        let named = if encoding == encoding_rs::GB18030 {
-            "gb18030"
-        } else {
-            ""
-        };
-        let text = layout::write(self, named);
-        let (bytes, _, _) = encoding.encode(&text);
-        Reply::new(content_type, bytes.into_owned())
+    /// The page, which may declare its charset in the document.
+    fn html(&self, content_type: &str, declared: &str, encoding: &'static Encoding) -> Reply {
+        let text = layout::write(self, declared);
+        Reply::new(content_type, encoding.encode(&text).0.into_owned())
     }
 
     /// Its text as Markdown, as copied from a browser; an error status if there is none.

@@ -12,10 +12,7 @@ use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    archive::Item,
-    story::{Comment, Story},
-};
+use super::archive::Item;
 
 /// Most hits per query.
 const REACHABLE: usize = 1000;
@@ -77,52 +74,44 @@ impl Question {
 
 /// One hit as Algolia shows it.
 pub(super) fn hit(item: &Item, url: Option<&str>) -> Value {
+    let story = item.story();
+    let (kind, author, created_at, id) = match item {
+        Item::Story(..) => ("story", &story.author, story.created_at, story.id),
+        Item::Comment(it, _) => ("comment", &it.author, it.created_at, it.id),
+    };
+    let mut shown = json!({
+        "_tags": [kind, format!("author_{author}"), format!("story_{}", story.id)],
+        "author": author,
+        "created_at": created_at.to_string(),
+        "created_at_i": created_at.as_second(),
+        "objectID": id.to_string(),
+        "story_id": story.id,
+    });
+    let mut add = |name: &str, value: Value| shown[name] = value;
     match item {
-        Item::Story(story, comments) => hit_story(story, *comments, url),
-        Item::Comment(comment, story) => hit_comment(comment, story, url),
-    }
-}
-
-fn hit_story(story: &Story, comments: u32, url: Option<&str>) -> Value {
-    let mut shown = json!({
-        "_tags": ["story", format!("author_{}", story.author), format!("story_{}", story.id)],
-        "author": story.author,
-        "created_at": story.created_at.to_string(),
-        "created_at_i": story.created_at.as_second(),
-        "num_comments": comments,
-        "objectID": story.id.to_string(),
-        "points": story.points,
-        "story_id": story.id,
-        "title": story.title,
-    });
-    if let Some(url) = url {
-        shown["url"] = json!(url);
-    }
-    if let Some(text) = story.text() {
-        shown["story_text"] = json!(text);
+        Item::Story(_, comments) => {
+            add("title", json!(story.title));
+            add("points", json!(story.points));
+            add("num_comments", json!(comments));
+            if let Some(url) = url {
+                add("url", json!(url));
+            }
+            if let Some(text) = story.text() {
+                add("story_text", json!(text));
+            }
+        }
+        Item::Comment(comment, _) => {
+            add("comment_text", json!(comment.html));
+            add("parent_id", json!(comment.parent_id));
+            add("points", Value::Null);
+            add("story_title", json!(story.title));
+            if let Some(url) = url {
+                add("story_url", json!(url));
+            }
+        }
     }
     shown
 }
-
-fn hit_comment(comment: &Comment, story: &Story, url: Option<&str>) -> Value {
-    let mut shown = json!({
-        "_tags": ["comment", format!("author_{}", comment.author), format!("story_{}", story.id)],
-        "author": comment.author,
-        "comment_text": comment.html,
-        "created_at": comment.created_at.to_string(),
-        "created_at_i": comment.created_at.as_second(),
-        "objectID": comment.id.to_string(),
-        "parent_id": comment.parent_id,
-        "points": null,
-        "story_id": story.id,
-        "story_title": story.title,
-    });
-    if let Some(url) = url {
-        shown["story_url"] = json!(url);
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

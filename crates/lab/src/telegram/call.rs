@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Handle, Request,
+    Handle, RequestFacts, RequestKind,
     fault::Effect,
     html::plain_text,
     state::{Chat, Message, Refusal, Telegram},
@@ -90,20 +90,22 @@ pub(super) fn decide(stand: &Handle, call: &Call) -> Answer {
         Some(Effect::Slow { wait_ms }) => Answer::Reply(reply.after_ms(wait_ms)),
         _ => Answer::Reply(reply),
     };
-    inside.journal.note(Request {
-        at: now,
+    let kind = RequestKind {
+        method: call.method.clone(),
+        status,
+    };
+    let facts = RequestFacts {
         bot: match call.token.as_str() {
             "" => String::new(),
             token => fingerprint(token),
         },
-        method: call.method.clone(),
         chat: call.parameter("chat_id").map(str::to_owned),
         message_id,
         effect,
         applied: message_id.is_some(),
-        status,
         replied: matches!(answer, Answer::Reply(_)),
-    });
+    };
+    inside.journal.note(now, kind, facts);
     answer
 }
 

@@ -259,14 +259,17 @@ async fn the_journal_reports_sizes_and_kinds_but_no_secret() {
     model.titles(&["Tides of yore", "Winds"]).await;
     model.summary("Tides of yore").await;
     let seen = model.handle().requests();
-    let asked: Vec<_> = seen.iter().map(|it| it.asked.clone().unwrap()).collect();
+    let asked: Vec<_> = seen
+        .iter()
+        .map(|it| it.facts.asked.clone().unwrap())
+        .collect();
     assert_eq!((asked[0].kind, asked[0].titles), (Kind::Titles, 2));
     assert_eq!((asked[1].kind, asked[1].titles), (Kind::Summary, 0));
     assert_eq!(asked[0].temperature, Some(0.3));
     assert_eq!(asked[1].messages, 2);
     assert!(asked[0].prompt_chars > 20 && asked[0].completion_tokens > 0);
     assert_ne!(asked[0].input, asked[1].input);
-    assert_eq!(seen[0].key.len(), 8);
+    assert_eq!(seen[0].facts.key.len(), 8);
     let visible = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
     assert!(
         !visible.contains(KEY) && !visible.contains("yore"),

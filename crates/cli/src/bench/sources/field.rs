@@ -22,8 +22,9 @@ use super::{
     meter::{Counting, Meter},
 };
 use crate::{
-    bench::RunningNode,
+    bench::{RunningNode, wrong},
     config::Settings,
+    failure::Failure,
     wiring::{self, Lookout},
 };
 
@@ -70,7 +71,7 @@ impl Field {
             location,
             settings: settings.clone(),
             stores,
-            meter: Meter::new(),
+            meter: Meter::start(),
             running: Vec::new(),
             started: 0,
             ids: Vec::new(),
@@ -92,8 +93,8 @@ impl Field {
         while definitions.peek().is_some() {
             let batch = definitions.by_ref().take(BATCH).collect();
             let added = sources.add(batch, BY).await;
-            let added = added.map_err(|error| Error::Wrong(error.to_string()))?;
-            self.ids.extend(added.into_iter().map(|added| match added {
+            let added = added.map_err(wrong)?.into_iter();
+            self.ids.extend(added.map(|added| match added {
                 Added::New(id) | Added::Exists(id) => id,
             }));
         }
@@ -118,15 +119,14 @@ impl Field {
         self.ids.rotate_left(count);
         for batch in self.ids[self.ids.len() - count..].chunks(BATCH) {
             let dues = batch.iter().map(|id| (*id, due_at)).collect();
-            let put = sources.put(dues, BY).await;
-            put.map_err(|error| Error::Wrong(error.to_string()))?;
+            sources.put(dues, BY).await.map_err(wrong)?;
         }
         Ok(())
     }
 
     fn store(&self) -> Result<Arc<dyn Store>, Error> {
         let first = self.stores.first().cloned();
-        first.ok_or_else(|| Error::Wrong("there is no store".to_owned()))
+        first.ok_or_else(|| wrong("there is no store"))
     }
 
     fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources, Error> {
@@ -141,10 +141,11 @@ impl Field {
     }
 
     fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
-        let checker =
-            wiring::checker(&self.settings, clock.clone()).map_err(|failure| wrong(&failure))?;
-        let meter = self.meter.clone();
-        Ok(Arc::new(Counting { checker, meter }))
+        let checker = wiring::checker(&self.settings, clock.clone());
+        Ok(Arc::new(Counting {
+            checker: checker.map_err(|it| failed(&it))?,
+            meter: self.meter(),
+        }))
     }
 
     /// The meter of all nodes.
@@ -175,7 +176,7 @@ impl Field {
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);
         let ports = Ports {
-            handlers: handlers.map_err(|failure| wrong(&failure))?.into(),
+            handlers: handlers.map_err(|it| failed(&it))?.into(),
             store,
             sleeper: wiring::sleeper(clock.clone()),
             clock,
@@ -184,7 +185,7 @@ impl Field {
         };
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let mut node = node::admit(ports, settings).await?;
-        lookout.hear().await.map_err(|failure| wrong(&failure))?;
+        lookout.hear().await.map_err(|it| failed(&it))?;
         node.sources = Some(lookout.keeper());
         Ok(RunningNode::start(node))
     }
@@ -201,6 +202,6 @@ impl Field {
     }
 }
 
-fn wrong(failure: &crate::failure::Failure) -> Error {
-    Error::Wrong(failure.text())
+fn failed(failure: &Failure) -> Error {
+    wrong(failure.text())
 }

@@ -1,11 +1,8 @@
 //! Counts the results of checks, and their cost for this process.
 
 use std::{
-    ops::{Add, Sub},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    ops::Add,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use almanack_adapters::clock::{Stopwatch, processor_seconds};
@@ -17,20 +14,18 @@ use almanack_core::source::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-/// Counts the checks of all nodes.
-#[derive(Debug, Clone)]
-pub(super) struct Meter(Arc<Counts>);
+/// Counts the checks of all nodes since its last start.
+#[derive(Clone)]
+pub(super) struct Meter(Arc<Mutex<Counts>>);
 
-#[derive(Debug)]
 struct Counts {
     watch: Stopwatch,
-    checks: AtomicU64,
-    unchanged: AtomicU64,
-    failed: AtomicU64,
-    last_failure: Mutex<Option<String>>,
+    span: Span,
+    /// The error of the last failed check. None should fail: the feeds answer every request.
+    last_failure: Option<String>,
 }
 
-/// Counts between two moments, or since the start.
+/// Counts of a while.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Span {
     pub(super) checks: u64,
@@ -40,62 +35,59 @@ pub(super) struct Span {
     processor_s: f64,
 }
 
-impl Meter {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Counts {
+impl Counts {
+    fn start() -> Self {
+        Self {
             watch: Stopwatch::start(),
-            checks: AtomicU64::new(0),
-            unchanged: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
-            last_failure: Mutex::default(),
-        }))
-    }
-
-    /// The counts so far.
-    pub(super) fn mark(&self) -> Span {
-        let counts = &self.0;
-        Span {
-            checks: counts.checks.load(Ordering::Relaxed),
-            unchanged: counts.unchanged.load(Ordering::Relaxed),
-            failed: counts.failed.load(Ordering::Relaxed),
-            seconds: counts.watch.seconds(),
-            processor_s: processor_seconds(),
+            span: Span {
+                processor_s: -processor_seconds(),
+                ..Span::default()
+            },
+            last_failure: None,
         }
-    }
-
-    /// The error of the last failed check. None should fail: the feeds answer every request.
-    pub(super) fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
-        let last = self.0.last_failure.lock();
-        last.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn count(&self, look: &Look) {
-        let counts = &self.0;
-        match look {
-            Look::Wait(_) => return,
-            Look::Unchanged(_) => counts.unchanged.fetch_add(1, Ordering::Relaxed),
-            Look::Failed(failure) => {
-                let mut last = self.last_failure();
-                *last = Some(failure.detail.clone());
-                counts.failed.fetch_add(1, Ordering::Relaxed)
-            }
-            Look::Document(_) => 0,
-        };
-        counts.checks.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Sub for Span {
-    type Output = Self;
+impl Meter {
+    pub(super) fn start() -> Self {
+        Self(Arc::new(Mutex::new(Counts::start())))
+    }
 
-    fn sub(self, before: Self) -> Self {
-        Self {
-            checks: self.checks - before.checks,
-            unchanged: self.unchanged - before.unchanged,
-            failed: self.failed - before.failed,
-            seconds: self.seconds - before.seconds,
-            processor_s: self.processor_s - before.processor_s,
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets everything so far.
+    pub(super) fn restart(&self) {
+        *self.lock() = Counts::start();
+    }
+
+    /// The counts since the start.
+    pub(super) fn span(&self) -> Span {
+        let counts = self.lock();
+        Span {
+            seconds: counts.watch.seconds(),
+            processor_s: counts.span.processor_s + processor_seconds(),
+            ..counts.span
         }
+    }
+
+    pub(super) fn last_failure(&self) -> String {
+        self.lock().last_failure.clone().unwrap_or_default()
+    }
+
+    fn count(&self, look: &Look) {
+        let counts = &mut *self.lock();
+        match look {
+            Look::Wait(_) => return,
+            Look::Unchanged(_) => counts.span.unchanged += 1,
+            Look::Failed(failure) => {
+                counts.last_failure = Some(failure.detail.clone());
+                counts.span.failed += 1;
+            }
+            Look::Document(_) => {}
+        }
+        counts.span.checks += 1;
     }
 }
 

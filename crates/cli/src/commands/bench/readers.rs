@@ -8,13 +8,13 @@ use almanack_lab::hooks;
 use almanack_store::{Location, scratch, sqlite::Durability};
 use tokio_util::sync::CancellationToken;
 
-use super::{FAR_US, failed, lines, on_scratch};
+use super::{FAR_US, failed, lines, on_scratch, spread};
 use crate::{
     args::ReaderLoadArguments,
     bench::{self, READERS_KIND, ReaderFigures},
     commands::checked,
     config::{self, Inputs, Need},
-    failure::{Exit, Failure},
+    failure::Failure,
     output::Output,
     process,
     wiring::Time,
@@ -60,8 +60,7 @@ async fn measure(
     output.note(&format!("aborting {} list requests\n", arguments.lists));
     let measured = bench::readers(&store, address, &service.handle, arguments).await;
     stop.cancel();
-    let left = node.await;
-    left.map_err(|error| Failure::new(Exit::Failed, error.to_string()))??;
+    node.await.map_err(Failure::failed)??;
     measured.map_err(failed)
 }
 
@@ -94,23 +93,18 @@ fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Result<(), 
     if output.json {
         return output.value(figures);
     }
-    let spread =
-        |[half, most, all]: [f64; 3]| format!("p50 {half} ms, p99 {most} ms, max {all} ms");
     let abandoned = format!("{} in {:.1} s", figures.abandoned, figures.abandoned_s);
     let due = format!(
         "{}, of which {} done after {} calls",
         figures.due, figures.done, figures.calls
     );
-    let (changes, refused) = (figures.changes, figures.refused);
+    let changes = format!("{}, of which {} refused", figures.changes, figures.refused);
     let figures = [
         ("tasks in the store", tasks.to_string()),
         ("lists aborted", abandoned),
         ("tasks due meanwhile", due),
         ("lateness at start", spread(figures.late_ms)),
-        (
-            "changes meanwhile",
-            format!("{changes}, of which {refused} refused"),
-        ),
+        ("changes meanwhile", changes),
         ("time per change", spread(figures.change_ms)),
         ("leases lost", figures.leases_lost.to_string()),
     ];

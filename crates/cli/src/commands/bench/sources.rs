@@ -7,7 +7,7 @@ use crate::{
     args::SourceLoadArguments,
     bench::{self, PhaseFigures, Places, SourceFigures, StoreFigures},
     config::Settings,
-    failure::{Exit, Failure},
+    failure::Failure,
     output::Output,
     process::stop_signal,
     wiring,
@@ -32,7 +32,7 @@ pub(super) async fn run(
     // Stopped in the middle, it leaves neither feeds nor stores behind.
     let measured = tokio::select! {
         measured = bench::sources(places, settings, arguments, report) => measured.map_err(failed),
-        () = stop.cancelled() => Err(Failure::new(Exit::Failed, "measure: stopped")),
+        () = stop.cancelled() => Err(Failure::failed("measure: stopped")),
     };
     large.remove().await?;
     small.remove().await?;

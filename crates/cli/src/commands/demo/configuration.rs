@@ -3,13 +3,13 @@
 //! The file also works with `almanack serve`. Leases and timeouts that must be long because the
 //! clock is fast are overridden in memory: at normal speed they would only be slow.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use almanack_lab::demo::{
     ALERTS, BOT_TOKEN, CHANNEL, FLAKY_HOOK, KEY, Outside, REPOSITORY, SLOW_HOOK, WORKFLOW,
 };
 
-use super::plan::Plan;
+use super::{folder::Folder, plan::Plan};
 use crate::{
     commands::checked,
     config::{self, Inputs, Need, Settings, settings::Editions},
@@ -28,36 +28,37 @@ const NEWSLETTER_HOOK: &str = "newsletter";
 const FRONT_PAGE_HOOK: &str = "front-page";
 
 /// Writes the configuration and the files it refers to into its folder.
-pub(super) fn write(folder: &Path, plan: &Plan, outside: &Outside) -> io::Result<()> {
-    fs::write(folder.join("model.key"), KEY)?;
-    fs::write(folder.join("github.token"), KEY)?;
-    fs::write(folder.join("telegram.token"), BOT_TOKEN)?;
-    fs::create_dir_all(folder.join("site"))?;
+pub(super) fn write(folder: &Folder, plan: &Plan, outside: &Outside) -> Result<(), Failure> {
+    let path = folder.path();
     let parts = [
-        head(folder, plan),
-        edition(folder, plan, outside),
+        head(path, plan),
+        edition(path, plan, outside),
         schedules(plan, outside),
     ];
-    fs::write(folder.join(FILE), parts.join("\n"))
+    let wrote = fs::write(path.join("model.key"), KEY)
+        .and_then(|()| fs::write(path.join("github.token"), KEY))
+        .and_then(|()| fs::write(path.join("telegram.token"), BOT_TOKEN))
+        .and_then(|()| fs::create_dir_all(path.join("site")))
+        .and_then(|()| fs::write(path.join(FILE), parts.join("\n")));
+    wrote.map_err(|error| folder.failed(&error))
 }
 
 /// Reads it as `serve` does, and overrides what a fast clock needs.
 pub(super) fn load(
-    folder: &Path,
+    folder: &Folder,
     plan: &Plan,
     listen: &str,
 ) -> Result<(Settings, Inputs), Failure> {
-    let flag =
-        |flag: &str, key: &str, value: &str| (flag.to_owned(), key.to_owned(), value.to_owned());
+    let flags = [
+        ["--listen", "server.listen", listen],
+        // No load balancer to wait for, and the user waits for the end.
+        ["--set", "server.shutdown_delay", "0s"],
+        ["demo", "node.name", NODE],
+    ];
     let inputs = Inputs {
         environment: BTreeMap::new(),
-        file: Some(folder.join(FILE)),
-        flags: vec![
-            flag("--listen", "server.listen", listen),
-            // No load balancer to wait for, and the user waits for the end.
-            flag("--set", "server.shutdown_delay", "0s"),
-            flag("demo", "node.name", NODE),
-        ],
+        file: Some(folder.path().join(FILE)),
+        flags: flags.map(|flag| flag.map(str::to_owned).into()).into(),
     };
     let mut settings = checked(config::load(&inputs, Need::Everything))?;
     settings.node.lease = plan.lease();
@@ -100,12 +101,9 @@ fn head(folder: &Path, plan: &Plan) -> String {
 }
 
 fn edition(folder: &Path, plan: &Plan, outside: &Outside) -> String {
-    let (news, model, github) = (
-        outside.news.url(),
-        outside.model.url(),
-        outside.github.url(),
-    );
-    let (telegram, (owner, name)) = (outside.telegram.url(), REPOSITORY);
+    let (news, model) = (outside.news.url(), outside.model.url());
+    let (github, telegram) = (outside.github.url(), outside.telegram.url());
+    let (owner, name) = REPOSITORY;
     let site = toml_text(&folder.join("site").display().to_string());
     let (ticks, zone, chain) = (plan.ticks(), plan.zone, plan.chain);
     format!(

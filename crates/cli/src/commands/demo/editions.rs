@@ -6,9 +6,9 @@ use almanack_core::{
     edition::{Account, State, batch, delivery},
     store::{EditionFilter, Store},
 };
-use jiff::{Timestamp, civil::Date};
+use jiff::civil::Date;
 
-use super::line::{Line, counted};
+use super::line::{Lines, counted};
 use crate::{failure::Failure, output::Ink};
 
 /// Editions to read: the newest, and the previous one, which may still be open.
@@ -22,21 +22,26 @@ struct Progress {
     /// Reasons of destinations that refused it.
     refusals: BTreeSet<String>,
     version: i64,
+    requests: u32,
+    /// Its stories and destinations, once it is published.
+    published: Option<(u32, usize)>,
 }
 
 impl Progress {
     /// What has not been printed yet.
     fn news(&mut self, account: &Account) -> Vec<(Ink, String)> {
         let mut news = Vec::new();
-        let (state, before) = (
-            account.edition.state,
-            self.state.replace(account.edition.state),
-        );
+        let state = account.edition.state;
+        let before = self.state.replace(state);
+        self.requests = account.requests();
+        if state == State::Published {
+            self.published = Some((account.counts().completed, destinations(account).len()));
+        }
         if before.is_none() {
             news.push((Ink::Plain, "started".to_owned()));
         }
         if before.is_none_or(|it| it < State::ListFetched) && !account.stories.is_empty() {
-            let stories = counted(account.counts().total.into(), "story");
+            let stories = counted(account.counts().total, "story");
             news.push((Ink::Plain, format!("{stories} chosen from the news site")));
         }
         for batch in &account.batches {
@@ -79,8 +84,6 @@ fn arrived(account: &Account) -> Option<(Ink, String)> {
 #[derive(Debug, Default)]
 pub(super) struct Editions {
     progress: BTreeMap<Date, Progress>,
-    published: BTreeMap<Date, (u32, usize)>,
-    requests: BTreeMap<Date, u32>,
 }
 
 impl Editions {
@@ -88,8 +91,7 @@ impl Editions {
     pub(super) async fn look(
         &mut self,
         store: &dyn Store,
-        now: Timestamp,
-        lines: &mut Vec<Line>,
+        lines: &mut Lines,
     ) -> Result<(), Failure> {
         let filter = EditionFilter {
             limit: EDITIONS_MAX,
@@ -102,54 +104,39 @@ impl Editions {
                 continue;
             }
             progress.version = edition.version;
-            if let Some(account) = store.load_account(edition.date).await? {
-                self.account(&account, now, lines);
+            let Some(account) = store.load_account(edition.date).await? else {
+                continue;
+            };
+            for (ink, what) in progress.news(&account) {
+                lines.add("edition", ink, format!("{}: {what}", edition.date));
             }
         }
         Ok(())
     }
 
-    fn account(&mut self, account: &Account, now: Timestamp, lines: &mut Vec<Line>) {
-        let date = account.edition.date;
-        self.requests.insert(date, account.requests());
-        let progress = self.progress.entry(date).or_default();
-        let news = progress.news(account).into_iter();
-        lines.extend(
-            news.map(|(ink, what)| Line::new(now, "edition", ink, format!("{date}: {what}"))),
-        );
-        if account.edition.state == State::Published {
-            let (stories, places) = (account.counts().completed, destinations(account).len());
-            self.published.insert(date, (stories, places));
-        }
-    }
-
     pub(super) fn prepares(&self) -> String {
-        let requests: u32 = self.requests.values().sum();
-        let batches: usize = self
-            .progress
-            .values()
-            .map(|progress| progress.batches.len())
-            .sum();
+        let requests: u32 = self.progress.values().map(|it| it.requests).sum();
+        let batches: usize = self.progress.values().map(|it| it.batches.len()).sum();
         format!(
             "{} in {}, {} to news site, pages and model",
-            counted(self.progress.len() as u64, "edition"),
-            counted(batches as u64, "batch"),
-            counted(requests.into(), "request"),
+            counted(self.progress.len(), "edition"),
+            counted(batches, "batch"),
+            counted(requests, "request"),
         )
     }
 
     /// What was published, and where.
     pub(super) fn publishes(&self) -> String {
-        if self.published.is_empty() {
-            return "no edition yet".to_owned();
+        let published = self.progress.iter().filter_map(|(date, progress)| {
+            let (stories, places) = progress.published?;
+            Some(format!(
+                "edition {date} with {stories} stories at {places} destinations"
+            ))
+        });
+        match published.collect::<Vec<_>>() {
+            none if none.is_empty() => "no edition yet".to_owned(),
+            all => all.join("; "),
         }
-        let all = self.published.iter();
-        let all: Vec<String> = all
-            .map(|(date, (stories, places))| {
-                format!("edition {date} with {stories} stories at {places} destinations")
-            })
-            .collect();
-        all.join("; ")
     }
 }
 
@@ -168,20 +155,16 @@ fn batch_line(batch: &batch::Batch, account: &Account) -> String {
         "batch {} read, translated and summarized {} stories with {}; {taken} of {} done",
         batch.index,
         batch.story_count,
-        counted(batch.spend.requests.into(), "request"),
+        counted(batch.spend.requests, "request"),
         account.counts().total
     )
 }
 
 /// The destinations that have confirmed all parts.
 fn destinations(account: &Account) -> BTreeSet<&str> {
-    let confirmed = account
-        .deliveries
-        .iter()
-        .filter(|delivery| delivery.state == delivery::State::Confirmed);
-    confirmed
-        .map(|delivery| delivery.destination.as_str())
-        .collect()
+    let deliveries = account.deliveries.iter();
+    let confirmed = deliveries.filter(|it| it.state == delivery::State::Confirmed);
+    confirmed.map(|it| it.destination.as_str()).collect()
 }
 
 fn published(account: &Account) -> String {

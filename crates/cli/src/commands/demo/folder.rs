@@ -14,16 +14,15 @@ use std::{
 };
 
 use super::configuration::FILE;
-use crate::{
-    failure::{Exit, Failure},
-    output::Output,
-    wiring,
-};
+use crate::{failure::Failure, output::Output, wiring};
 
 /// Prefix of temporary folders.
 const PREFIX: &str = "almanack-demo-";
 /// The lock in such a folder, held while its demo runs.
 const LOCK: &str = "demo.lock";
+
+/// What to do about a folder that cannot be used.
+const CHOOSE: &str = "choose another with --keep FOLDER";
 
 /// A folder that is removed at the end, unless it is to be kept.
 pub(super) struct Folder {
@@ -81,7 +80,7 @@ impl Folder {
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
     let what = format!("use folder `{}`: {error}", path.display());
-    Failure::new(Exit::Failed, what).hint("choose another with --keep FOLDER")
+    Failure::failed(what).hint(CHOOSE)
 }
 
 fn hold(folder: &Path) -> io::Result<File> {
@@ -117,15 +116,14 @@ fn sweep(own: &Path) {
 /// Refuses a file, and a folder with an earlier demo, whose clock is ahead.
 fn wanted(path: &Path) -> Result<PathBuf, Failure> {
     let shown = path.display();
-    let refused =
-        |what: String| Failure::new(Exit::Usage, what).hint("choose another with --keep FOLDER");
+    let refused = |what: String| Failure::usage(what).hint(CHOOSE);
     if path.exists() && !path.is_dir() {
         return Err(refused(format!("--keep: `{shown}` is not a folder")));
     }
     if path.join(FILE).exists() {
         let what = format!("--keep: `{shown}` already contains {FILE}");
         let file = path.join(FILE);
-        return Err(Failure::new(Exit::Usage, what).hint(format!(
+        return Err(Failure::usage(what).hint(format!(
             "choose another folder, or open this one with `almanack serve --config {}`",
             file.display()
         )));

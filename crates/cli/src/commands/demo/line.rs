@@ -1,4 +1,6 @@
-//! One line of the demo's output: when, who, what.
+//! Lines of the demo's output: when, who, what.
+
+use std::fmt::Display;
 
 use almanack_core::text::shorten;
 use jiff::{SignedDuration, Timestamp};
@@ -12,31 +14,47 @@ use crate::{
 /// Longest title in a line, in characters.
 const TITLE_CHARS_MAX: usize = 48;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    /// By the demo's clock.
-    pub(super) at: Timestamp,
-    pub(super) who: &'static str,
-    pub(super) ink: Ink,
-    pub(super) what: String,
+/// Lines to print about one moment, by the demo's clock: who, and what.
+pub(super) struct Lines {
+    pub(super) now: Timestamp,
+    lines: Vec<(&'static str, Ink, String)>,
 }
 
-impl Line {
-    pub(super) fn new(at: Timestamp, who: &'static str, ink: Ink, what: String) -> Self {
-        Self { at, who, ink, what }
+impl Lines {
+    pub(super) fn at(now: Timestamp) -> Self {
+        let lines = Vec::new();
+        Self { now, lines }
     }
 
-    pub(super) fn report(&self, output: &mut Output) -> Result<(), Failure> {
-        let time = self.at.strftime("%H:%M:%S");
-        let line = output.paint(self.ink, &format!("{:9} {}", self.who, self.what));
-        output.line(&format!("{time}Z  {line}"))
+    pub(super) fn add(&mut self, who: &'static str, ink: Ink, what: impl Into<String>) {
+        self.lines.push((who, ink, what.into()));
+    }
+
+    pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        let time = self.now.strftime("%H:%M:%S");
+        for (who, ink, what) in &self.lines {
+            let line = output.paint(*ink, &format!("{who:9} {what}"));
+            output.line(&format!("{time}Z  {line}"))?;
+        }
+        output.flush()
+    }
+
+    /// The time left, in words.
+    pub(super) fn until(&self, at: Timestamp) -> String {
+        let left = at.duration_since(self.now);
+        if left <= SignedDuration::ZERO {
+            "at once".to_owned()
+        } else {
+            format!("in {}", when::took(left))
+        }
     }
 }
 
 /// A count with its noun.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    match (count, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
+pub(super) fn counted(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    match (count.as_str(), what.strip_suffix('y')) {
+        ("1", _) => format!("1 {what}"),
         (many, Some(stem)) => format!("{many} {stem}ies"),
         (many, None) if what.ends_with("ch") => format!("{many} {what}es"),
         (many, None) => format!("{many} {what}s"),
@@ -46,16 +64,6 @@ pub(super) fn counted(count: u64, what: &str) -> String {
 /// A name in quotes, cut where it would fill the line.
 pub(super) fn quoted(name: &str) -> String {
     format!("“{}”", shorten(name, TITLE_CHARS_MAX))
-}
-
-/// The time left, in words.
-pub(super) fn until(now: Timestamp, at: Timestamp) -> String {
-    let left = at.duration_since(now);
-    if left <= SignedDuration::ZERO {
-        "at once".to_owned()
-    } else {
-        format!("in {}", when::took(left))
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::line::{Line, counted};
+use super::line::{Lines, counted};
 use crate::{config::settings::edition, failure::Failure, output::Ink};
 
 /// Ledger rows read per look; fewer fire between two looks.
@@ -36,8 +36,7 @@ impl Schedules {
     pub(super) async fn look(
         &mut self,
         store: &dyn Store,
-        now: Timestamp,
-        lines: &mut Vec<Line>,
+        lines: &mut Lines,
     ) -> Result<(), Failure> {
         let filter = ScheduleFilter {
             limit: SCHEDULES_MAX,
@@ -51,16 +50,14 @@ impl Schedules {
                 before: Timestamp::MAX,
                 limit: ROWS_MAX,
             };
-            let mut rows = store.load_slots(schedule.id, page).await?;
-            rows.reverse();
-            for row in rows {
-                self.row(&schedule, &row, now, lines);
+            for row in store.load_slots(schedule.id, page).await?.iter().rev() {
+                self.row(&schedule, row, lines);
             }
         }
         Ok(())
     }
 
-    fn row(&mut self, schedule: &Schedule, row: &Slot, now: Timestamp, lines: &mut Vec<Line>) {
+    fn row(&mut self, schedule: &Schedule, row: &Slot, lines: &mut Lines) {
         let key = (schedule.id.0, row.slot_at);
         let before = self.seen.insert(key, row.slots).unwrap_or(0);
         let new = row.slots.saturating_sub(before);
@@ -73,10 +70,8 @@ impl Schedules {
         let fired = row.verdict.is_fired();
         if fired {
             self.fired += new;
-            *self
-                .by_target
-                .entry(definition.target.type_name())
-                .or_default() += new;
+            let target = definition.target.type_name();
+            *self.by_target.entry(target).or_default() += new;
         } else {
             self.skipped += new;
         }
@@ -86,30 +81,25 @@ impl Schedules {
             return;
         }
         let (ink, what) = first(schedule.name.as_str(), &definition, row);
-        lines.push(Line::new(now, "schedule", ink, what));
+        lines.add("schedule", ink, what);
     }
 
     /// Starts counting anew.
     pub(super) fn begin(&mut self) {
-        let seen = std::mem::take(&mut self.seen);
-        *self = Self {
-            seen,
-            ..Self::default()
-        };
+        self.seen = std::mem::take(self).seen;
     }
 
     /// Prints what was counted since the last summary.
-    pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
+    pub(super) fn sum_up(&mut self, lines: &mut Lines) {
         let mut unreported = std::mem::take(&mut self.unreported);
         let fired = unreported.remove(FIRED);
         let fired = fired.map(|count| format!("{} fired", counted(count, "more slot")));
         let skipped = unreported.iter();
         let skipped = skipped.map(|(why, count)| format!("{count} skipped ({why})"));
         let parts: Vec<String> = fired.into_iter().chain(skipped).collect();
-        if parts.is_empty() {
-            return;
+        if !parts.is_empty() {
+            lines.add("schedule", Ink::Faint, parts.join(", "));
         }
-        lines.push(Line::new(now, "schedule", Ink::Faint, parts.join(", ")));
     }
 
     /// The counts in words.

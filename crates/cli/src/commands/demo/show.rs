@@ -17,7 +17,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    editions::Editions, line::Line, plan::Plan, schedules::Schedules, sources::Sources,
+    editions::Editions, line::Lines, plan::Plan, schedules::Schedules, sources::Sources,
     story::Story,
 };
 use crate::{
@@ -64,11 +64,11 @@ impl Show {
         editor: Editor,
     ) -> Self {
         Self {
-            story: Story::new(Arc::clone(&store)),
             store,
             clock,
             plan,
             editor,
+            story: Story::default(),
             schedules: Schedules::default(),
             sources: Sources::default(),
             editions: Editions::default(),
@@ -79,11 +79,7 @@ impl Show {
 
     /// Ignores everything up to now: it belongs to the warm-up.
     pub(super) async fn begin(&mut self) -> Result<(), Failure> {
-        let (store, now) = (self.store.as_ref(), self.clock.now());
-        let mut ignored = Vec::new();
-        self.schedules.look(store, now, &mut ignored).await?;
-        self.sources.look(store, now, &mut ignored).await?;
-        self.editions.look(store, now, &mut ignored).await?;
+        self.read(&mut Lines::at(self.clock.now())).await?;
         self.schedules.begin();
         self.sources.begin();
         Ok(())
@@ -98,43 +94,50 @@ impl Show {
     ) -> Result<(), Failure> {
         let mut waiting = Box::pin(pause(LOOK_EVERY));
         loop {
-            let mut lines = Vec::new();
+            let mut lines = Lines::at(self.clock.now());
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 () = &mut waiting => {
+                    lines.now = self.clock.now();
                     self.look(&mut lines).await?;
                     waiting = Box::pin(pause(LOOK_EVERY));
                 }
                 Some(act) = reports.authors.recv() => self.story.author(&act, &mut lines),
                 activity = reports.service.recv() => match activity {
                     Ok(activity) => {
-                        self.story.service(&activity, self.clock.now(), &mut lines).await?;
+                        lines.now = self.clock.now();
+                        self.story.service(&activity, &*self.store, &mut lines).await?;
                     }
                     Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
             }
-            report(&lines, output)?;
+            lines.print(output)?;
         }
     }
 
-    async fn look(&mut self, lines: &mut Vec<Line>) -> Result<(), Failure> {
+    /// Reads the store for what has not been printed yet.
+    async fn read(&mut self, lines: &mut Lines) -> Result<(), Failure> {
+        let store = self.store.as_ref();
+        self.schedules.look(store, lines).await?;
+        self.sources.look(store, lines).await?;
+        self.editions.look(store, lines).await
+    }
+
+    async fn look(&mut self, lines: &mut Lines) -> Result<(), Failure> {
         self.looks += 1;
-        let (store, now) = (self.store.as_ref(), self.clock.now());
-        self.schedules.look(store, now, lines).await?;
-        self.sources.look(store, now, lines).await?;
-        self.editions.look(store, now, lines).await?;
+        self.read(lines).await?;
         if self.looks.is_multiple_of(LOOKS_PER_SUM) {
-            self.sources.sum_up(now, lines);
+            self.sources.sum_up(lines);
         }
         if self.looks % LOOKS_PER_SUM == LOOKS_PER_SUM / 2 {
-            self.schedules.sum_up(now, lines);
+            self.schedules.sum_up(lines);
         }
         if self.looks >= self.next_scene {
-            let later = now.saturating_add(self.plan.shown(MOVED_BY_S));
-            let times = (now, later.unwrap_or(now));
-            if self.story.interrupt(&self.editor, times, lines).await? {
+            let later = lines.now.saturating_add(self.plan.shown(MOVED_BY_S));
+            let (at, later) = ((&*self.store, &self.editor), later.unwrap_or(lines.now));
+            if self.story.interrupt(at, later, lines).await? {
                 self.next_scene = self.looks + LOOKS_PER_SCENE;
             }
         }
@@ -148,7 +151,7 @@ impl Show {
         output: &mut Output,
     ) -> Result<(), Failure> {
         // Include what happened since the last look.
-        self.look(&mut Vec::new()).await?;
+        self.look(&mut Lines::at(self.clock.now())).await?;
         let faults = self.story.faults + outside.refused();
         let survived = format!(
             "{faults} refused, lost or late responses of services and partners; \
@@ -171,11 +174,4 @@ impl Show {
         }
         output.flush()
     }
-}
-
-fn report(lines: &[Line], output: &mut Output) -> Result<(), Failure> {
-    for line in lines {
-        line.report(output)?;
-    }
-    output.flush()
 }

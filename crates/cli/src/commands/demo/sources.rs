@@ -8,7 +8,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::line::{Line, counted, quoted, until};
+use super::line::{Lines, counted, quoted};
 use crate::{failure::Failure, output::Ink};
 
 const SOURCES_MAX: usize = 200;
@@ -43,8 +43,7 @@ impl Sources {
     pub(super) async fn look(
         &mut self,
         store: &dyn Store,
-        now: Timestamp,
-        lines: &mut Vec<Line>,
+        lines: &mut Lines,
     ) -> Result<(), Failure> {
         let filter = SourceFilter {
             limit: SOURCES_MAX,
@@ -52,9 +51,9 @@ impl Sources {
         };
         for source in store.list_sources(&filter).await?.rows {
             if self.count(&source) {
-                self.learn(&source, now);
+                self.learn(&source, lines);
             }
-            self.attend(&source, now, lines);
+            self.attend(&source, lines);
         }
         Ok(())
     }
@@ -78,7 +77,7 @@ impl Sources {
         any
     }
 
-    fn learn(&mut self, source: &Source, now: Timestamp) {
+    fn learn(&mut self, source: &Source, lines: &Lines) {
         let (Some(_), Some(next)) = (source.stats.cadence, source.stats.next_due_at) else {
             return;
         };
@@ -86,11 +85,11 @@ impl Sources {
             self.counts.learned += 1;
         }
         let why = source.reason.clone().unwrap_or_default();
-        let sentence = format!("next check {}: {why}", until(now, next));
+        let sentence = format!("next check {}: {why}", lines.until(next));
         self.next = Some((source.definition.name.clone(), sentence));
     }
 
-    fn attend(&mut self, source: &Source, now: Timestamp, lines: &mut Vec<Line>) {
+    fn attend(&mut self, source: &Source, lines: &mut Lines) {
         let Some(attention) = source.attention else {
             return;
         };
@@ -103,24 +102,18 @@ impl Sources {
         let error = source.stats.last_error.as_deref().unwrap_or(usual);
         let (name, why) = (quoted(&source.definition.name), attention.as_str());
         let what = format!("{name} needs attention ({why}): {error}");
-        lines.push(Line::new(now, "sources", Ink::Bad, what));
+        lines.add("sources", Ink::Bad, what);
     }
 
     /// Starts counting anew; learned rhythms stay.
     pub(super) fn begin(&mut self) {
-        let (seen, learned) = (
-            std::mem::take(&mut self.seen),
-            std::mem::take(&mut self.learned),
-        );
-        *self = Self {
-            seen,
-            learned,
-            ..Self::default()
-        };
+        let before = std::mem::take(self);
+        self.seen = before.seen;
+        self.learned = before.learned;
     }
 
     /// Prints what was counted since the last summary.
-    pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
+    pub(super) fn sum_up(&mut self, lines: &mut Lines) {
         let (before, counts) = (self.reported, self.counts);
         self.reported = counts;
         if counts.checks == before.checks {
@@ -139,13 +132,12 @@ impl Sources {
             counted(counts.checks - before.checks, "check"),
             counted(counts.entries - before.entries, "new entry")
         );
-        lines.push(Line::new(now, "sources", Ink::Plain, what));
+        lines.add("sources", Ink::Plain, what);
         if let Some((name, sentence)) = self.next.take() {
             let early = self.highlighted < LEARNED_REPORTED_MAX;
             self.highlighted += 1;
             let ink = if early { Ink::Notable } else { Ink::Faint };
-            let what = format!("{}: {sentence}", quoted(&name));
-            lines.push(Line::new(now, "sources", ink, what));
+            lines.add("sources", ink, format!("{}: {sentence}", quoted(&name)));
         }
     }
 
@@ -154,7 +146,7 @@ impl Sources {
         format!(
             "{} of {}: {}, {} failed; rhythm of {} learned, {} need attention",
             counted(self.counts.checks, "check"),
-            counted(self.seen.len() as u64, "source"),
+            counted(self.seen.len(), "source"),
             counted(self.counts.entries, "new entry"),
             self.counts.failed,
             self.learned.len(),

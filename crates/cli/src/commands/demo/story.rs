@@ -1,10 +1,7 @@
 //! Authors and their articles: what authors request, which rule Almanack applies, and what the
 //! service does.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
     reschedule::Rule,
@@ -18,12 +15,12 @@ use almanack_lab::{
 };
 use jiff::Timestamp;
 
-use super::line::{Line, counted, quoted, until};
+use super::line::{Lines, counted, quoted};
 use crate::{failure::Failure, output::Ink};
 
 /// What has been printed so far.
+#[derive(Default)]
 pub(super) struct Story {
-    store: Arc<dyn Store>,
     titles: BTreeMap<i64, String>,
     /// Articles whose change Almanack has not answered yet.
     awaited: BTreeSet<i64>,
@@ -36,62 +33,44 @@ pub(super) struct Story {
 }
 
 impl Story {
-    /// A story with no events yet.
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self {
-            store,
-            titles: BTreeMap::new(),
-            awaited: BTreeSet::new(),
-            acts: BTreeMap::new(),
-            rules: BTreeMap::new(),
-            published: BTreeMap::new(),
-            without_effect: 0,
-            faults: 0,
+    /// Reports what an author did.
+    pub(super) fn author(&mut self, act: &authors::AuthorActivity, lines: &mut Lines) {
+        lines.now = act.at;
+        let Outcome::Accepted { article_id } = act.outcome else {
+            return lines.add("author", Ink::Faint, "too late; nothing changed");
+        };
+        if let Action::Write { title, .. } = &act.action {
+            self.titles.insert(article_id, title.clone());
         }
+        let title = self.title(article_id);
+        let (name, did) = match &act.action {
+            Action::Write { publish_at, .. } => {
+                let when = lines.until(*publish_at);
+                ("written", format!("wrote {title}, to be published {when}"))
+            }
+            Action::Move(change) => {
+                let when = lines.until(change.publish_at);
+                let did = format!("rescheduled {title} to be published {when}");
+                ("rescheduled", did)
+            }
+            Action::Withdraw { .. } => ("withdrawn", format!("withdrew {title}")),
+        };
+        self.count(name, article_id);
+        lines.add("author", Ink::Plain, did);
     }
 
-    /// Reports what an author did.
-    pub(super) fn author(&mut self, act: &authors::AuthorActivity, lines: &mut Vec<Line>) {
-        let mut report = |ink, what: String| lines.push(Line::new(act.at, "author", ink, what));
-        let Outcome::Accepted { article_id, .. } = act.outcome else {
-            return report(Ink::Faint, "too late; nothing changed".to_owned());
-        };
-        let (name, did) = match &act.action {
-            Action::Write {
-                title, publish_at, ..
-            } => {
-                self.titles.insert(article_id, title.clone());
-                let when = until(act.at, *publish_at);
-                (
-                    "written",
-                    format!("wrote {}, to be published {when}", quoted(title)),
-                )
-            }
-            Action::MoveEarlier(change) | Action::MoveLater(change) => {
-                let when = until(act.at, change.publish_at);
-                (
-                    "rescheduled",
-                    format!(
-                        "rescheduled {} to be published {when}",
-                        self.title(article_id)
-                    ),
-                )
-            }
-            Action::Withdraw { .. } => {
-                ("withdrawn", format!("withdrew {}", self.title(article_id)))
-            }
-        };
-        *self.acts.entry(name).or_default() += 1;
+    /// Counts an accepted change, which Almanack will answer.
+    fn count(&mut self, act: &'static str, article_id: i64) {
+        *self.acts.entry(act).or_default() += 1;
         self.awaited.insert(article_id);
-        report(Ink::Plain, did);
     }
 
     /// Reschedules an article during its publish attempt. Returns whether there was one.
     pub(super) async fn interrupt(
         &mut self,
-        editor: &Editor,
-        (now, publish_at): (Timestamp, Timestamp),
-        lines: &mut Vec<Line>,
+        (store, editor): (&dyn Store, &Editor),
+        publish_at: Timestamp,
+        lines: &mut Lines,
     ) -> Result<bool, Failure> {
         let filter = TaskFilter {
             kind: Kind::parse(KIND_PUBLISH).ok(),
@@ -99,7 +78,7 @@ impl Story {
             limit: 1,
             ..TaskFilter::default()
         };
-        let running = self.store.list_tasks(&filter).await?.rows;
+        let running = store.list_tasks(&filter).await?.rows;
         let Some(task) = running.first() else {
             return Ok(false);
         };
@@ -112,20 +91,13 @@ impl Story {
             from: task.execute_at,
             publish_at,
         };
-        let Outcome::Accepted { .. } = editor.move_article(change).await else {
+        let Outcome::Accepted { .. } = editor.act(&Action::Move(change)).await else {
             return Ok(false);
         };
-        *self
-            .acts
-            .entry("rescheduled during an attempt")
-            .or_default() += 1;
-        self.awaited.insert(article_id);
-        let what = format!(
-            "rescheduled {} to be published {}, during a publish attempt",
-            self.title(article_id),
-            until(now, publish_at)
-        );
-        lines.push(Line::new(now, "editor", Ink::Notable, what));
+        self.count("rescheduled during an attempt", article_id);
+        let (title, when) = (self.title(article_id), lines.until(publish_at));
+        let what = format!("rescheduled {title} to be published {when}, during a publish attempt");
+        lines.add("editor", Ink::Notable, what);
         Ok(true)
     }
 
@@ -133,11 +105,11 @@ impl Story {
     pub(super) async fn service(
         &mut self,
         activity: &Activity,
-        now: Timestamp,
-        lines: &mut Vec<Line>,
+        store: &dyn Store,
+        lines: &mut Lines,
     ) -> Result<(), Failure> {
         let (ink, what) = match activity {
-            Activity::EventsSettled { .. } => return self.answers(now, lines).await,
+            Activity::EventsSettled { .. } => return self.answers(store, lines).await,
             Activity::Published { article_id } => {
                 *self.published.entry(*article_id).or_default() += 1;
                 (Ink::Good, format!("published {}", self.title(*article_id)))
@@ -145,17 +117,15 @@ impl Story {
             Activity::Audited {
                 article_id,
                 state: State::AutoAuditFailed,
-            } => (
-                Ink::Bad,
-                format!("audit rejected {}", self.title(*article_id)),
-            ),
+            } => {
+                let title = self.title(*article_id);
+                (Ink::Bad, format!("audit rejected {title}"))
+            }
             Activity::WithoutEffect { article_id, code } => {
                 self.without_effect += 1;
                 let title = self.title(*article_id);
-                (
-                    Ink::Faint,
-                    format!("a call for {title} had no effect ({code})"),
-                )
+                let what = format!("a call for {title} had no effect ({code})");
+                (Ink::Faint, what)
             }
             Activity::Faulted { task_id, fault } => {
                 self.faults += 1;
@@ -169,12 +139,12 @@ impl Story {
             }
             Activity::Audited { .. } => return Ok(()),
         };
-        lines.push(Line::new(now, "service", ink, what));
+        lines.add("service", ink, what);
         Ok(())
     }
 
     /// What Almanack decided about the changes it has just received.
-    async fn answers(&mut self, now: Timestamp, lines: &mut Vec<Line>) -> Result<(), Failure> {
+    async fn answers(&mut self, store: &dyn Store, lines: &mut Lines) -> Result<(), Failure> {
         for article_id in std::mem::take(&mut self.awaited) {
             let Some(identity) = publication(article_id) else {
                 continue;
@@ -183,7 +153,7 @@ impl Story {
                 before: None,
                 limit: 1,
             };
-            let records = self.store.load_history(&identity, page).await?;
+            let records = store.load_history(&identity, page).await?;
             let (Some(task), last) = (records.tasks.last(), records.decisions.last()) else {
                 self.awaited.insert(article_id);
                 continue;
@@ -193,10 +163,10 @@ impl Story {
             let title = self.title(article_id);
             let due = match rule {
                 Rule::Cancelled => String::new(),
-                _ => format!(", due {}", until(now, task.execute_at)),
+                _ => format!(", due {}", lines.until(task.execute_at)),
             };
             let what = format!("task {} for {title}: {}{due}", task.id, explained(rule));
-            lines.push(Line::new(now, "almanack", Ink::Notable, what));
+            lines.add("almanack", Ink::Notable, what);
         }
         Ok(())
     }
@@ -206,7 +176,7 @@ impl Story {
         let twice = self.published.values().filter(|times| **times > 1).count();
         format!(
             "{} published, {twice} of them twice; {}; {} without effect",
-            counted(self.published.len() as u64, "article"),
+            counted(self.published.len(), "article"),
             list(&self.acts),
             counted(self.without_effect, "call"),
         )
@@ -224,14 +194,11 @@ impl Story {
 }
 
 fn list(counts: &BTreeMap<&str, u64>) -> String {
-    let parts: Vec<String> = counts
-        .iter()
-        .map(|(name, n)| format!("{n} {name}"))
-        .collect();
-    if parts.is_empty() {
+    if counts.is_empty() {
         return "nothing".to_owned();
     }
-    parts.join(", ")
+    let parts = counts.iter().map(|(name, n)| format!("{n} {name}"));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// The rule's name, with an explanation where it needs one.

@@ -60,11 +60,9 @@ impl WarmUp<'_> {
             .line("Simulating yesterday first, for a day of history (skip with --no-warm-up).\n")?;
         output.flush()?;
         self.clock.hold_at(Some(self.plan.starts_at));
-        let path = self.folder.path();
-        let wrote = configuration::write(path, &self.plan.yesterday(), self.outside);
-        wrote.map_err(|error| self.folder.failed(&error))?;
+        configuration::write(self.folder, &self.plan.yesterday(), self.outside)?;
         let guards = self.plan.at(speed(self.plan.speed));
-        let (settings, inputs) = configuration::load(path, &guards, "127.0.0.1:0")?;
+        let (settings, inputs) = configuration::load(self.folder, &guards, "127.0.0.1:0")?;
         let time = Time::Sped {
             clock: Arc::clone(self.clock),
             speed: guards.speed,

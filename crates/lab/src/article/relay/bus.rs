@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use tokio::sync::OnceCell;
 
 use self::kafka::Producer;
-use super::{Item, RelayOutcome, Waiting};
+use super::{Item, Waiting};
 
 const CONTENT_TYPE: &str = "application/cloudevents+json";
 
@@ -61,13 +61,12 @@ impl Sender {
         }
     }
 
-    pub(super) async fn send(&self, waiting: &[Waiting]) -> RelayOutcome {
+    pub(super) async fn send(&self, waiting: &[Waiting]) -> Vec<Item> {
         let sent = join_all(waiting.iter().map(|row| self.send_one(row))).await;
-        let items = sent.into_iter().map(|sent| match sent {
-            Ok(()) => Item::Taken,
-            Err(reason) => Item::Later(reason),
-        });
-        RelayOutcome::Each(items.collect())
+        let items = sent.into_iter();
+        items
+            .map(|sent| sent.map_or_else(Item::Later, |()| Item::Taken))
+            .collect()
     }
 
     async fn send_one(&self, row: &Waiting) -> Result<(), String> {

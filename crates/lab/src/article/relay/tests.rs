@@ -1,6 +1,6 @@
 use super::*;
 
-fn check(status: u16, body: &str, count: usize) -> RelayOutcome {
+fn check(status: u16, body: &str, count: usize) -> Sent {
     interpret(StatusCode::from_u16(status).unwrap(), body, count)
 }
 
@@ -31,31 +31,24 @@ fn a_success_settles_each_event_for_itself() {
         ("", vec![Item::Taken, Item::Taken]),
     ];
     for (body, expected) in rows {
-        assert_eq!(check(200, body, 2), RelayOutcome::Each(expected), "{body}");
+        assert_eq!(check(200, body, 2), Ok(expected), "{body}");
     }
 }
 
 #[test]
 fn only_an_answer_about_the_events_blames_the_events() {
     for status in [400, 410, 413, 422] {
-        assert!(
-            matches!(check(status, "why", 1), RelayOutcome::Refused(_)),
-            "{status}"
-        );
+        assert!(check(status, "why", 1).is_err(), "{status}");
     }
     for status in [302, 401, 403, 404, 408, 409, 425, 429, 500, 503] {
-        assert!(
-            matches!(check(status, "why", 1), RelayOutcome::Later(_)),
-            "{status}"
-        );
+        let items = check(status, "why", 1).unwrap();
+        assert!(matches!(items[..], [Item::Later(_)]), "{status}");
     }
 }
 
 #[test]
 fn a_long_answer_is_kept_short() {
-    let RelayOutcome::Refused(reason) = check(400, &"x".repeat(10_000), 1) else {
-        panic!("not refused");
-    };
+    let reason = check(400, &"x".repeat(10_000), 1).unwrap_err();
     assert_eq!(reason.chars().count(), REASON_CHARS_MAX);
 }
 

@@ -5,32 +5,23 @@ use serde_json::{Value, json};
 use super::{escape, rfc_2822, rfc_3339};
 use crate::feeds::feed::{Declared, Entry, Feed, Ids};
 
-/// An entry as markup shows it.
-struct Item<'a> {
-    entry: &'a Entry,
-    title: String,
-    link: String,
-    summary: String,
-    /// When it was published: `2026-01-05T16:00:00+08:00`.
-    at: String,
-}
+/// What markup shows of an entry: title, link, summary, and when it was published, as
+/// `2026-01-05T16:00:00+08:00`.
+type Shown<'a> = [&'a str; 4];
 
 /// Head, entries and tail in one text.
 fn whole(
     feed: &Feed,
     head: String,
     entries: &[Entry],
-    show: impl Fn(&Item<'_>) -> String,
+    show: impl Fn(&Entry, Shown<'_>) -> String,
     tail: &str,
 ) -> String {
     let items = entries.iter().map(|entry| {
-        show(&Item {
-            entry,
-            title: escape(&entry.title),
-            link: escape(&entry.link),
-            summary: escape(&entry.summary),
-            at: rfc_3339(entry.published_at, feed.offset(entry.published_at)),
-        })
+        let [title, link, summary] =
+            [&entry.title, &entry.link, &entry.summary].map(|it| escape(it));
+        let at = rfc_3339(entry.published_at, feed.offset(entry.published_at));
+        show(entry, [&title, &link, &summary, &at])
     });
     let items: String = items.collect();
     head + &items + tail
@@ -54,8 +45,7 @@ pub(super) fn rss2(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
         channel(feed, base_url),
         hints(feed)
     );
-    let show = |item: &Item<'_>| {
-        let entry = item.entry;
+    let show = |entry: &Entry, [title, link, summary, _]: Shown<'_>| {
         let permanent = feed.ids == Ids::Link;
         let guid = entry.id.as_ref().map_or_else(String::new, |id| {
             format!("<guid isPermaLink=\"{permanent}\">{}</guid>\n", escape(id))
@@ -63,13 +53,11 @@ pub(super) fn rss2(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
         // Half the generators wrap HTML in CDATA, the others escape it.
         let summary = match feed.number % 2 {
             0 => format!("<![CDATA[{}]]>", entry.summary),
-            _ => item.summary.clone(),
+            _ => summary.to_owned(),
         };
         format!(
-            "<item>\n<title>{}</title>\n<link>{}</link>\n{guid}<pubDate>{}</pubDate>\n\
+            "<item>\n<title>{title}</title>\n<link>{link}</link>\n{guid}<pubDate>{}</pubDate>\n\
              <description>{summary}</description>\n</item>\n",
-            item.title,
-            item.link,
             rfc_2822(entry.published_at, feed.offset(entry.published_at))
         )
     };
@@ -127,13 +115,7 @@ pub(super) fn rss1(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
         declaration(feed),
         listed.collect::<String>()
     );
-    let show = |Item {
-                    title,
-                    link,
-                    summary,
-                    at,
-                    ..
-                }: &Item<'_>| {
+    let show = |_: &Entry, [title, link, summary, at]: Shown<'_>| {
         format!(
             "<item rdf:about=\"{link}\">\n<title>{title}</title>\n<link>{link}</link>\n\
              <dc:date>{at}</dc:date>\n<description>{summary}</description>\n</item>\n"
@@ -146,12 +128,7 @@ pub(super) fn rss1(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
 pub(super) fn rss091(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
     let (declared, channel) = (declaration(feed), channel(feed, base_url));
     let head = format!("{declared}<rss version=\"0.91\">\n<channel>\n{channel}");
-    let show = |Item {
-                    title,
-                    link,
-                    summary,
-                    ..
-                }: &Item<'_>| {
+    let show = |_: &Entry, [title, link, summary, _]: Shown<'_>| {
         format!(
             "<item>\n<title>{title}</title>\n<link>{link}</link>\n\
              <description>{summary}</description>\n</item>\n"
@@ -176,14 +153,8 @@ pub(super) fn atom(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
         feed.language.tag(),
         escape(&feed.title()),
     );
-    let show = |Item {
-                    entry,
-                    title,
-                    link,
-                    summary,
-                    at,
-                }: &Item<'_>| {
-        let id = entry.id.as_deref().map_or_else(|| link.clone(), escape);
+    let show = |entry: &Entry, [title, link, summary, at]: Shown<'_>| {
+        let id = entry.id.as_deref().map_or_else(|| link.to_owned(), escape);
         format!(
             "<entry>\n<title>{title}</title>\n<id>{id}</id>\n<link href=\"{link}\"/>\n\
              <published>{at}</published>\n<updated>{at}</updated>\n\
@@ -201,9 +172,7 @@ pub(super) fn sitemap(feed: &Feed, entries: &[Entry]) -> String {
         declaration(feed)
     );
     let (name, language) = (escape(&feed.title()), feed.language.tag());
-    let show = |Item {
-                    title, link, at, ..
-                }: &Item<'_>| {
+    let show = |_: &Entry, [title, link, _, at]: Shown<'_>| {
         format!(
             "<url><loc>{link}</loc><lastmod>{at}</lastmod><news:news><news:publication>\
              <news:name>{name}</news:name><news:language>{language}</news:language></news:publication>\
@@ -226,9 +195,7 @@ pub(super) fn page(feed: &Feed, entries: &[Entry]) -> String {
         feed.language.tag(),
         escape(&feed.title()),
     );
-    let show = |Item {
-                    entry, title, at, ..
-                }: &Item<'_>| {
+    let show = |entry: &Entry, [title, _, _, at]: Shown<'_>| {
         format!(
             "<li class=\"post\"><a class=\"title\" href=\"/feeds/{}/entries/{}\">{title}</a> \
              <time datetime=\"{at}\">{}</time>\n<p class=\"summary\">{}</p></li>\n",

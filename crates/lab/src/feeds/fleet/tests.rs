@@ -69,7 +69,8 @@ fn all_rhythms_forms_zones_and_charsets_occur() {
     );
     let forms: BTreeSet<Document> = feeds.iter().map(|feed| feed.document).collect();
     assert_eq!(forms.len(), Document::ALL.len());
-    let zones: BTreeSet<&str> = feeds.iter().map(|feed| feed.zone_name).collect();
+    let zones = feeds.iter().filter_map(|feed| feed.habit.zone.iana_name());
+    let zones: BTreeSet<&str> = zones.collect();
     assert_eq!(zones.len(), 12);
     for charset in [
         encoding_rs::GB18030,

@@ -3,12 +3,12 @@
 //! The compressed ones are put together from one packed block repeated, not by packing all of it: a
 //! test that requests a bomb should not pay for 256 MiB of compression.
 
-use std::{fmt::Write as _, io::Write as _, sync::LazyLock};
+use std::{io::Write as _, sync::LazyLock};
 
 use axum::body::Bytes;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
-use super::{Answer, Place, RSS, feed_with, item, laugh_entities};
+use super::{Answer, Place, RSS, around, feed, feed_with, item, laugh_entities};
 use crate::{feeds::wire::pack, reply::Reply};
 
 /// What the compressed bombs unpack to, about.
@@ -32,31 +32,24 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
             let once = pack::gzip(feed_with(&item(1)).as_bytes()).unwrap_or_default();
             packed(pack::gzip(&once).unwrap_or_default().into(), "gzip")
         }
-        "entity-bomb.xml" => document(&laughs()),
+        "entity-bomb.xml" => with_entities(&laugh_entities(), "&l9;"),
         "entity-quadratic.xml" => {
             let (long, often) = ("A".repeat(100_000), "&a;".repeat(10_000));
-            document(&with_entities(&format!("<!ENTITY a \"{long}\">"), &often))
+            with_entities(&format!("<!ENTITY a \"{long}\">"), &often)
         }
         "external-entity.xml" => {
             let entity = "<!ENTITY secret SYSTEM \"file:///etc/passwd\">";
-            document(&with_entities(entity, "&secret;"))
+            with_entities(entity, "&secret;")
         }
         "external-dtd.xml" => {
             let base = place.base_url;
-            let text = feed_with(&item(1)).replacen(
-                "<rss",
-                &format!("<!DOCTYPE rss SYSTEM \"{base}/hostile/hang.xml\">\n<rss"),
-                1,
-            );
-            document(&text)
+            with_doctype(&format!("SYSTEM \"{base}/hostile/hang.xml\""), &item(1))
         }
         "deep.xml" => {
             let text = format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH));
-            document(&feed_with(&format!(
-                "<item><title>Deep</title>{text}</item>"
-            )))
+            feed(&format!("<item><title>Deep</title>{text}</item>"))
         }
-        "deep-unclosed.xml" => document(&format!("<rss><channel>{}", "<item>".repeat(DEPTH))),
+        "deep-unclosed.xml" => Reply::new(RSS, format!("<rss><channel>{}", "<item>".repeat(DEPTH))),
         "deep.json" => {
             let text = format!(
                 "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":{}{}}}",
@@ -70,13 +63,9 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
             Reply::new(super::HTML, text)
         }
         "many-attributes.xml" => {
-            let mut attributes = String::new();
-            for number in 0..100_000 {
-                let _ = write!(attributes, " a{number}=\"\"");
-            }
-            document(&feed_with(&format!(
-                "<item{attributes}><title>T</title></item>"
-            )))
+            let attributes = (0..100_000).map(|number| format!(" a{number}=\"\""));
+            let attributes: String = attributes.collect();
+            feed(&format!("<item{attributes}><title>T</title></item>"))
         }
         _ => return None,
     }))
@@ -86,34 +75,30 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
 static GZIP_BOMB: LazyLock<Bytes> = LazyLock::new(|| gzip_bomb().unwrap_or_default().into());
 static BROTLI_BOMB: LazyLock<Bytes> = LazyLock::new(|| brotli_bomb().unwrap_or_default().into());
 
-fn document(text: &str) -> Reply {
-    Reply::new(RSS, text.to_owned())
-}
-
 fn packed(bytes: Bytes, encoding: &str) -> Reply {
     Reply::new(RSS, bytes).with("content-encoding", encoding)
 }
 
-fn laughs() -> String {
-    with_entities(&laugh_entities(), "&l9;")
+fn with_entities(entities: &str, title: &str) -> Reply {
+    let items = format!("<item><title>{title}</title></item>");
+    with_doctype(&format!("[{entities}]"), &items)
 }
 
-fn with_entities(entities: &str, title: &str) -> String {
-    let text = feed_with(&format!("<item><title>{title}</title></item>"));
-    text.replacen("<rss", &format!("<!DOCTYPE rss [{entities}]>\n<rss"), 1)
+fn with_doctype(doctype: &str, items: &str) -> Reply {
+    let begin = format!("<!DOCTYPE rss {doctype}>\n<rss");
+    Reply::new(RSS, feed_with(items).replacen("<rss", &begin, 1))
 }
 
 /// A feed whose one title is blank and very long.
-fn around() -> (String, String) {
-    let whole = feed_with("<item><title>\u{0}</title></item>");
-    let (head, tail) = whole.split_once('\u{0}').unwrap_or((&whole, ""));
-    (head.to_owned(), tail.to_owned())
+fn around_title() -> (String, String) {
+    let (head, tail) = around();
+    (head + "<item><title>", format!("</title></item>{tail}"))
 }
 
 /// A block that ends in a full flush refers to nothing before it, so it can be repeated any number
 /// of times.
 fn gzip_bomb() -> Option<Vec<u8>> {
-    let (head, tail) = around();
+    let (head, tail) = around_title();
     let block = vec![b' '; MIB];
     let mut compress = Compress::new(Compression::best(), false);
     let mut deflated = |bytes: &[u8], flush| {
@@ -141,7 +126,7 @@ fn gzip_bomb() -> Option<Vec<u8>> {
 /// Once the window is full of blanks, every further block of blanks packs to the same bytes, and
 /// leaves the reader in the state it found it in.
 fn brotli_bomb() -> Option<Vec<u8>> {
-    let (head, tail) = around();
+    let (head, tail) = around_title();
     let block = vec![b' '; MIB];
     let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 5, 18);
     encoder.write_all(head.as_bytes()).ok()?;

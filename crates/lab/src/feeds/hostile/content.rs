@@ -1,11 +1,9 @@
 //! Documents that arrive whole and are wrong inside.
 
-use std::fmt::Write as _;
-
 use axum::body::Bytes;
 
-use super::{Answer, HTML, Place, RSS, feed, feed_with, item};
-use crate::reply::{Piece, Reply};
+use super::{Answer, HTML, RSS, around, feed, feed_with, item};
+use crate::reply::Reply;
 
 /// The size of `huge.xml`.
 pub(super) const HUGE_BYTES: usize = 200 * 1024 * 1024;
@@ -50,7 +48,7 @@ pub(super) const FUTURES: &[&str] = &[
     "",
 ];
 
-pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
+pub(super) fn answer(name: &str) -> Option<Answer> {
     Some(Answer::Reply(match name {
         "plain.xml" => feed(&items(0, 5)),
         "not-a-feed.html" => page(HTML, "<h1>Welcome</h1><p>No feed here.</p>"),
@@ -72,11 +70,15 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
         }
         "huge.xml" => Reply::pieces(RSS, huge()),
         "huge-declared.xml" => {
-            let length = huge().map(|piece| length(&piece)).sum::<usize>();
+            let length = huge().map(|piece| piece.len()).sum::<usize>();
             let reply = Reply::pieces(RSS, huge());
             reply.with("content-length", length.to_string())
         }
-        "many-items.xml" => Reply::pieces(RSS, many()),
+        "many-items.xml" => {
+            let chunks = (0..MANY_ITEMS).step_by(100);
+            let chunks = chunks.map(|from| items(from, from + 100).into());
+            Reply::pieces(RSS, made(chunks))
+        }
         "long-title.xml" => feed(&format!(
             "<item><title>{}</title></item>",
             "long ".repeat(LONG_TITLE / 5)
@@ -111,7 +113,7 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
             format!("<guid>undated-{number}</guid>")
         })),
         "scripts.xml" => feed(SCRIPTS),
-        "hints-absurd.xml" => hints_absurd(place),
+        "hints-absurd.xml" => hints_absurd(),
         "hints-garbage.xml" => feed(
             "<ttl>-5</ttl><skipHours><hour>99</hour><hour>noon</hour></skipHours><skipDays><day>Someday</day></skipDays>",
         ),
@@ -149,27 +151,17 @@ fn login() -> Reply {
     )
 }
 
-fn hints_absurd(_: &Place<'_>) -> Reply {
-    let mut items = String::from("<ttl>999999999</ttl><skipHours>");
-    for hour in 0..24 {
-        let _ = write!(items, "<hour>{hour}</hour>");
-    }
-    items.push_str("</skipHours><skipDays>");
-    for day in [
-        "Monday",
-        "Tuesday",
-        "Wednesday",
-        "Thursday",
-        "Friday",
-        "Saturday",
-        "Sunday",
-    ] {
-        let _ = write!(items, "<day>{day}</day>");
-    }
-    items.push_str("</skipDays>");
-    items.push_str(&item(1));
-    let reply = Reply::new(RSS, feed_with(&items));
-    reply.with("cache-control", "public, max-age=3153600000")
+fn hints_absurd() -> Reply {
+    let hour = |hour| format!("<hour>{hour}</hour>");
+    let hours: String = (0..24).map(hour).collect();
+    let day = |day| format!("<day>{day}</day>");
+    let days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(' ');
+    let days: String = days.map(day).collect();
+    let items = format!(
+        "<ttl>999999999</ttl><skipHours>{hours}</skipHours><skipDays>{days}</skipDays>{}",
+        item(1)
+    );
+    feed(&items).with("cache-control", "public, max-age=3153600000")
 }
 
 fn items(from: usize, until: usize) -> String {
@@ -195,34 +187,18 @@ fn dated(dates: &[&str]) -> String {
     dates.iter().enumerate().map(one).collect()
 }
 
-/// Head and tail of a feed that is made while it is sent.
-fn around() -> (Bytes, Bytes) {
-    let whole = feed_with("\u{0}");
-    let (head, tail) = whole.split_once('\u{0}').unwrap_or((&whole, ""));
-    (head.to_owned().into(), tail.to_owned().into())
+/// A feed that is made while it is sent.
+fn made(
+    chunks: impl Iterator<Item = Bytes> + Send + 'static,
+) -> impl Iterator<Item = Bytes> + Send + 'static {
+    let (head, tail) = around();
+    std::iter::once(head.into())
+        .chain(chunks)
+        .chain([tail.into()])
 }
 
-fn huge() -> impl Iterator<Item = Piece> + Send + 'static {
-    let (head, tail) = around();
+fn huge() -> impl Iterator<Item = Bytes> + Send + 'static {
     let chunk = Bytes::from(items(0, 256));
     let times = HUGE_BYTES.div_ceil(chunk.len());
-    let chunks = std::iter::repeat_n(chunk, times);
-    let all = std::iter::once(head).chain(chunks).chain([tail]);
-    all.map(Piece::Bytes)
-}
-
-fn many() -> impl Iterator<Item = Piece> + Send + 'static {
-    let (head, tail) = around();
-    let chunks = (0..MANY_ITEMS)
-        .step_by(100)
-        .map(|from| items(from, from + 100).into());
-    let all = std::iter::once(head).chain(chunks).chain([tail]);
-    all.map(Piece::Bytes)
-}
-
-fn length(piece: &Piece) -> usize {
-    match piece {
-        Piece::Bytes(bytes) => bytes.len(),
-        _ => 0,
-    }
+    made(std::iter::repeat_n(chunk, times))
 }

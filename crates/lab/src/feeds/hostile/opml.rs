@@ -1,5 +1,7 @@
 //! Lists of subscriptions as people export and edit them.
 
+use std::ops::Range;
+
 use super::{Answer, Place, laugh_entities};
 use crate::reply::Reply;
 
@@ -11,20 +13,14 @@ pub(super) const MANY: usize = 50_000;
 pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
     Some(Answer::Reply(match name {
         "opml/nested.opml" => {
-            let inner = folder(
-                "Mornings",
-                &format!("{}{}", outline(place, 1), outline(place, 2)),
-            );
+            let inner = folder("Mornings", &outlines(place, 1..3));
             let middle = folder("News &amp; more", &inner);
-            list(&format!("{}{}", folder("All", &middle), outline(place, 3)))
+            list(&(folder("All", &middle) + &outlines(place, 3..4)))
         }
-        "opml/broken.opml" => broken(place),
+        "opml/broken.opml" => list(&(BROKEN.to_owned() + &outlines(place, 1..2))),
         "opml/duplicates.opml" => {
-            let same = outline(place, 1).repeat(4);
-            list(&format!(
-                "{same}{}",
-                outline(place, 1).replace("http://", "HTTP://")
-            ))
+            let same = outlines(place, 1..2);
+            list(&(same.repeat(4) + &same.replace("http://", "HTTP://")))
         }
         "opml/no-head.opml" => {
             let url = url(place, 1);
@@ -33,13 +29,10 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
             ))
         }
         "opml/truncated.opml" => {
-            let whole = format!(
-                "<opml version=\"2.0\"><body>{}{}",
-                outline(place, 1),
-                outline(place, 2)
-            );
-            let end = whole.len().saturating_sub(12);
-            text(whole.get(..end).unwrap_or_default().to_owned())
+            let outlines = outlines(place, 1..3);
+            let mut whole = format!("<opml version=\"2.0\"><body>{outlines}");
+            whole.truncate(whole.len() - 12);
+            text(whole)
         }
         "opml/empty.opml" => list(""),
         "opml/empty-file.opml" => text(String::new()),
@@ -48,11 +41,7 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
         }
         "opml/deep.opml" => {
             let open = "<outline text=\"f\">".repeat(DEPTH);
-            list(&format!(
-                "{open}{}{}",
-                outline(place, 1),
-                "</outline>".repeat(DEPTH)
-            ))
+            list(&(open + &outlines(place, 1..2) + &"</outline>".repeat(DEPTH)))
         }
         "opml/entity-bomb.opml" => {
             let entities = laugh_entities();
@@ -60,17 +49,12 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
                 "<!DOCTYPE opml [{entities}]><opml version=\"2.0\"><body><outline text=\"&l9;\" xmlUrl=\"http://feeds.example/&l9;\"/></body></opml>"
             ))
         }
-        "opml/many.opml" => list(
-            &(0..MANY)
-                .map(|number| outline(place, number))
-                .collect::<String>(),
-        ),
+        "opml/many.opml" => list(&outlines(place, 0..MANY)),
         _ => return None,
     }))
 }
 
-fn broken(place: &Place<'_>) -> Reply {
-    let bad = "<outline text=\"no address\"/>\n<outline text=\"empty\" type=\"rss\" xmlUrl=\"\"/>\n\
+const BROKEN: &str = "<outline text=\"no address\"/>\n<outline text=\"empty\" type=\"rss\" xmlUrl=\"\"/>\n\
         <outline text=\"no scheme\" type=\"rss\" xmlUrl=\"feeds.example/rss\"/>\n\
         <outline text=\"script\" type=\"rss\" xmlUrl=\"javascript:alert(1)\"/>\n\
         <outline text=\"file\" type=\"rss\" xmlUrl=\"file:///etc/passwd\"/>\n\
@@ -78,16 +62,17 @@ fn broken(place: &Place<'_>) -> Reply {
         <outline text=\"private\" type=\"rss\" xmlUrl=\"http://169.254.169.254/\"/>\n\
         <outline text=\"only a site\" type=\"rss\" htmlUrl=\"http://feeds.example/\"/>\n\
         <outline text=\"a link\" type=\"link\" url=\"http://feeds.example/page\"/>\n";
-    list(&format!("{bad}{}", outline(place, 1)))
-}
 
 fn url(place: &Place<'_>, number: usize) -> String {
     format!("{}/hostile/hops/0?feed={number}", place.base_url)
 }
 
-fn outline(place: &Place<'_>, number: usize) -> String {
-    let url = url(place, number);
-    format!("<outline text=\"Feed {number}\" type=\"rss\" xmlUrl=\"{url}\"/>\n")
+fn outlines(place: &Place<'_>, numbers: Range<usize>) -> String {
+    let outline = |number| {
+        let url = url(place, number);
+        format!("<outline text=\"Feed {number}\" type=\"rss\" xmlUrl=\"{url}\"/>\n")
+    };
+    numbers.map(outline).collect()
 }
 
 fn folder(name: &str, inside: &str) -> String {

@@ -35,13 +35,13 @@ pub(super) const PRIVATE: &[(&str, &str)] = &[
 
 pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
     Some(Answer::Reply(match name {
-        "redirect-loop" => redirect(302, &format!("{}/hostile/redirect-loop", place.base_url)),
-        "redirect-ping" => redirect(301, &format!("{}/hostile/redirect-pong", place.base_url)),
-        "redirect-pong" => redirect(301, &format!("{}/hostile/redirect-ping", place.base_url)),
+        "redirect-loop" => place.redirect(302, "redirect-loop"),
+        "redirect-ping" => place.redirect(301, "redirect-pong"),
+        "redirect-pong" => place.redirect(301, "redirect-ping"),
         "redirect-nowhere" => Reply::status(301, "moved\n"),
-        "redirect-garbage" => redirect(301, "http://[not an address"),
-        "redirect-login" => redirect(302, &format!("{}/hostile/login.html", place.base_url)),
-        "redirect-relative" => redirect(307, "plain.xml"),
+        "redirect-garbage" => Reply::redirect(301, "http://[not an address"),
+        "redirect-login" => place.redirect(302, "login.html"),
+        "redirect-relative" => Reply::redirect(307, "plain.xml"),
         "cut-mid-body.xml" => small().sent(reply::cut_in_half),
         "cut.xml" => return Some(Answer::Cut),
         "hang.xml" => return Some(Answer::Hang),
@@ -49,19 +49,10 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
         "endless.xml" => {
             let blank = Bytes::from(vec![b' '; 16 * 1024]);
             let begin = Bytes::from("<rss><!--");
-            let pieces = std::iter::once(begin).chain(std::iter::repeat(blank));
-            Reply::pieces(RSS, pieces.map(reply::Piece::Bytes))
+            Reply::pieces(RSS, std::iter::once(begin).chain(std::iter::repeat(blank)))
         }
-        "length-too-long.xml" => {
-            let length = text().len() + 1000;
-            let reply = small().sent(at_once);
-            reply.with("content-length", length.to_string())
-        }
-        "length-too-short.xml" => {
-            let length = text().len() / 2;
-            let reply = small().sent(at_once);
-            reply.with("content-length", length.to_string())
-        }
+        "length-too-long.xml" => claiming(text().len() + 1000),
+        "length-too-short.xml" => claiming(text().len() / 2),
         "not-modified.xml" => Reply::status(304, ""),
         "no-content.xml" => Reply::status(204, ""),
         "limited-seconds.xml" => limited(429, "1800"),
@@ -81,25 +72,28 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
 
 /// Names with a number or a target in them.
 pub(super) fn numbered(name: &str, place: &Place<'_>) -> Option<Reply> {
-    let base = place.base_url;
     let (kind, which) = name.split_once('/')?;
     match kind {
         "hops" => match which.parse::<u32>().ok()? {
             0 => Some(small()),
-            more => Some(redirect(302, &format!("{base}/hostile/hops/{}", more - 1))),
+            more => Some(place.redirect(302, &format!("hops/{}", more - 1))),
         },
         "redirect-forever" => {
             let next = which.parse::<u64>().ok()?.wrapping_add(1);
-            Some(redirect(
-                302,
-                &format!("{base}/hostile/redirect-forever/{next}"),
-            ))
+            Some(place.redirect(302, &format!("redirect-forever/{next}")))
         }
         "redirect-private" => {
             let (_, target) = PRIVATE.iter().find(|(name, _)| *name == which)?;
-            Some(redirect(302, target))
+            Some(Reply::redirect(302, target))
         }
         _ => None,
+    }
+}
+
+impl Place<'_> {
+    /// To another hostile document.
+    fn redirect(&self, status: u16, name: &str) -> Reply {
+        Reply::redirect(status, &format!("{}/hostile/{name}", self.base_url))
     }
 }
 
@@ -111,12 +105,10 @@ fn small() -> Reply {
     Reply::new(RSS, text())
 }
 
-fn at_once(bytes: Bytes) -> reply::Pieces {
-    Box::new(std::iter::once(reply::Piece::Bytes(bytes)))
-}
-
-fn redirect(status: u16, to: &str) -> Reply {
-    Reply::redirect(status, to)
+/// The same with a false length.
+fn claiming(length: usize) -> Reply {
+    let reply = Reply::pieces(RSS, std::iter::once(text()));
+    reply.with("content-length", length.to_string())
 }
 
 fn limited(status: u16, retry_after: &str) -> Reply {

@@ -122,13 +122,13 @@ pub(crate) struct DispatchRequest<'a> {
 }
 
 impl GitHub {
-    /// Accepts a dispatch and queues its run; returns the run and the notifications for runners.
+    /// Accepts a dispatch, queues its run and notifies the runners.
     pub(crate) fn dispatch(
         &mut self,
         caller: Option<&Token>,
         asked: DispatchRequest<'_>,
         now: Timestamp,
-    ) -> Result<(Run, Vec<RunEvent>), Refusal> {
+    ) -> Result<Run, Refusal> {
         let next_id = self.next_run_id();
         let repository = self.open(caller, asked.repository, Need::WriteActions)?;
         let workflow = repository.workflow(asked.workflow)?.clone();
@@ -151,7 +151,16 @@ impl GitHub {
             run_id: run.id,
         });
         events.push(RunEvent::Queued(run.clone()));
-        Ok((run, events))
+        self.notify_runners(&events);
+        Ok(run)
+    }
+
+    /// Notifies every runner, and removes those that have left.
+    pub(crate) fn notify_runners(&mut self, events: &[RunEvent]) {
+        self.runners.retain(|runner| {
+            let mut events = events.iter().cloned();
+            events.all(|event| runner.send(event).is_ok())
+        });
     }
 
     /// A run without a dispatch, for example by a push. It starts as queued.
@@ -167,24 +176,16 @@ impl GitHub {
         let branch = repository.default_branch.clone();
         repository.queue(next_id, &workflow, (branch, Map::new()), now);
         self.runs_made += 1;
-        self.change_run(next_id, |run| "push".clone_into(&mut run.event))
+        let run = self.change_run(next_id, |run| "push".clone_into(&mut run.event))?;
+        self.notify_runners(&[RunEvent::Queued(run.clone())]);
+        Ok(run)
     }
 
-    /// Sets a run's status, on behalf of its runner.
-    pub(crate) fn set_run(
+    pub(crate) fn change_run(
         &mut self,
         id: u64,
-        (status, conclusion): (Status, Option<Conclusion>),
-        now: Timestamp,
+        change: impl FnOnce(&mut Run),
     ) -> Result<Run, Refusal> {
-        self.change_run(id, |run| {
-            run.status = status;
-            run.conclusion = conclusion;
-            run.updated_at = now;
-        })
-    }
-
-    fn change_run(&mut self, id: u64, change: impl FnOnce(&mut Run)) -> Result<Run, Refusal> {
         let mut runs = self.repositories.values_mut().flat_map(|it| &mut it.runs);
         let run = runs.find(|run| run.id == id).ok_or(Refusal::NOT_FOUND)?;
         change(run);

@@ -2,12 +2,9 @@
 
 use axum::body::Bytes;
 
-use crate::{
-    feeds::document::escape,
-    reply::{Piece, Reply},
-};
+use super::HTML;
+use crate::{feeds::document::escape, reply::Reply};
 
-const HTML: &str = "text/html; charset=utf-8";
 /// More than a client should read of one page.
 pub(super) const OVERSIZED_BYTES: usize = 12 * 1024 * 1024;
 /// What the flood consists of.
@@ -62,7 +59,7 @@ pub(super) fn oversized(title: &str) -> Reply {
     let pieces = std::iter::once(Bytes::from(begin))
         .chain(std::iter::repeat_n(paragraph, count))
         .chain([Bytes::from("</article></body></html>\n")]);
-    Reply::pieces(HTML, pieces.map(Piece::Bytes))
+    Reply::pieces(HTML, pieces)
 }
 
 /// A file that is no page.

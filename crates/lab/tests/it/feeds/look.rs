@@ -30,7 +30,7 @@ async fn an_unchanged_feed_is_304_until_it_publishes() {
     assert_ne!(changed.header("etag"), first.header("etag"));
     assert!(String::from_utf8_lossy(&changed.body).contains("Published by hand"));
     let seen = world.handle().requests();
-    let statuses: Vec<u16> = seen.iter().map(|it| it.status).collect();
+    let statuses: Vec<u16> = seen.iter().map(|it| it.kind.status).collect();
     assert_eq!(statuses, [200, 304, 200]);
 }
 

@@ -87,7 +87,7 @@ async fn a_lost_reply_leaves_its_effect_behind() {
     let seen = github.handle().requests();
     let requests: Vec<(u16, bool, bool)> = seen
         .iter()
-        .map(|it| (it.kind.status, it.kind.charged, it.replied))
+        .map(|it| (it.kind.status, it.kind.charged, it.facts.replied))
         .collect();
     assert_eq!(requests, [(201, true, false), (422, true, true)]);
 }

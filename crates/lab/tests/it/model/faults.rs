@@ -21,7 +21,7 @@ async fn a_rule_hits_its_kind_of_work_as_often_as_configured() {
         .handle()
         .requests()
         .iter()
-        .map(|it| it.effect)
+        .map(|it| it.facts.effect)
         .collect();
     let less = Some(Effect::OneLess);
     assert_eq!(effects, [None, less, less, None]);
@@ -113,7 +113,11 @@ async fn a_request_can_be_taken_and_never_answered() {
     assert!(!waiting.is_finished());
     waiting.abort();
     within(handle.until(|it| it.in_flight() == 0)).await;
-    let replied: Vec<bool> = handle.requests().iter().map(|it| it.replied).collect();
+    let replied: Vec<bool> = handle
+        .requests()
+        .iter()
+        .map(|it| it.facts.replied)
+        .collect();
     assert_eq!(replied, [false, false]);
 }
 
@@ -150,7 +154,11 @@ async fn concurrent_requests_are_counted() {
     handle.set_latency(Duration::ZERO);
     model.summary("Tides").await;
     assert_eq!(handle.in_flight_max(), 3);
-    let mut seen: Vec<usize> = handle.requests().iter().map(|it| it.in_flight).collect();
+    let mut seen: Vec<usize> = handle
+        .requests()
+        .iter()
+        .map(|it| it.facts.in_flight)
+        .collect();
     seen.sort_unstable();
     assert_eq!(seen, [1, 1, 2, 3]);
 }

@@ -55,7 +55,7 @@ async fn a_cut_line_is_no_answer_but_counts() {
         assert!(within(sent).await.is_err(), "{effect:?}");
     }
     let statuses = news.handle().requests();
-    let statuses: Vec<u16> = statuses.iter().map(|seen| seen.status).collect();
+    let statuses: Vec<u16> = statuses.iter().map(|seen| seen.kind.status).collect();
     assert!(statuses.len() >= 2 && statuses.iter().all(|status| *status == 0));
 }
 

@@ -164,7 +164,7 @@ async fn pages_have_separate_hosts_if_the_site_listens_on_all() {
         let url = news.handle().page_url(story.id);
         assert_eq!(received(news.client.get(&url)).await.status, 200, "{url}");
         let seen = news.handle().requests();
-        hosts.insert(seen.last().unwrap().host.clone());
+        hosts.insert(seen.last().unwrap().facts.host.clone());
     }
     assert_eq!(hosts.len(), 5);
     assert!(hosts.iter().all(|host| host.starts_with("127.0.0.")));

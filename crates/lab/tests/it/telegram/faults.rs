@@ -16,9 +16,13 @@ async fn before_and_after_look_alike_to_the_client() {
         assert_eq!(failed.refusal(), (500, "Internal Server Error"));
     }
     assert_eq!(telegram.texts(), ["after"]);
-    let applied: Vec<bool> = handle.requests().iter().map(|it| it.applied).collect();
+    let applied: Vec<bool> = handle
+        .requests()
+        .iter()
+        .map(|it| it.facts.applied)
+        .collect();
     assert_eq!(applied, [false, true]);
-    assert_eq!(handle.requests()[1].message_id, Some(1));
+    assert_eq!(handle.requests()[1].facts.message_id, Some(1));
 }
 
 #[tokio::test]
@@ -36,7 +40,7 @@ async fn a_cut_connection_may_leave_a_message_behind() {
     let requests: Vec<(bool, bool)> = handle
         .requests()
         .iter()
-        .map(|it| (it.applied, it.replied))
+        .map(|it| (it.facts.applied, it.facts.replied))
         .collect();
     assert_eq!(requests, [(false, false), (true, false)]);
 }
