@@ -48,6 +48,16 @@ impl Exit {
         }
     }
 
+    /// Success, unless `failed`.
+    pub(crate) fn failed_if(failed: bool) -> Self {
+        if failed { Self::Failed } else { Self::Ok }
+    }
+
+    /// Success, unless what was given is `wrong`.
+    pub(crate) fn usage_if(wrong: bool) -> Self {
+        if wrong { Self::Usage } else { Self::Ok }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -102,14 +112,15 @@ impl Failure {
 
     /// The same with advice.
     pub(crate) fn hint(self, advice: impl Into<String>) -> Self {
-        match self {
-            Self::Reported { exit, what, .. } => Self::Reported {
-                exit,
-                what,
-                hint: Some(advice.into()),
-            },
-            other => other,
+        self.hinted(Some(advice))
+    }
+
+    /// The same with advice, if there is any.
+    pub(crate) fn hinted(mut self, advice: Option<impl Into<String>>) -> Self {
+        if let (Self::Reported { hint, .. }, Some(advice)) = (&mut self, advice) {
+            *hint = Some(advice.into());
         }
+        self
     }
 
     /// The same with another code.
@@ -121,15 +132,11 @@ impl Failure {
     }
 
     /// The same, saying first what was being done: a present-tense phrase.
-    pub(crate) fn during(self, phrase: &str) -> Self {
-        match self {
-            Self::Reported { exit, what, hint } => Self::Reported {
-                exit,
-                what: format!("{phrase}: {what}"),
-                hint,
-            },
-            other => other,
+    pub(crate) fn during(mut self, phrase: &str) -> Self {
+        if let Self::Reported { what, .. } = &mut self {
+            *what = format!("{phrase}: {what}");
         }
+        self
     }
 
     /// What the process answers.

@@ -65,19 +65,12 @@ impl Refusal {
     pub(crate) fn failure(&self) -> Failure {
         let exit = self.exit();
         // In process there is no log: the cause is in the message.
-        let what = match &self.cause {
-            Some(cause) => cause.clone(),
-            None => self.in_order(),
-        };
+        let what = self.cause.clone().unwrap_or_else(|| self.in_order());
         let hint = match &self.cause {
             Some(cause) if exit == Exit::Unavailable => Some(failure::advice(cause).to_owned()),
             _ => self.hint(),
         };
-        let failure = Failure::new(exit, what);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::new(exit, what).hinted(hint)
     }
 
     /// The sentence without places in a body that the user did not type. A task is named in the

@@ -4,7 +4,7 @@ use std::io;
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{
-    schedule::{Language, Mode, Span, Warning},
+    schedule::{Language, Warning},
     time::Clock,
 };
 
@@ -28,12 +28,8 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
         expression: text,
         zone: &arguments.tz,
         name: &arguments.name,
-        mode: if arguments.lenient {
-            Mode::Import
-        } else {
-            Mode::Strict
-        },
-        from: from(&arguments.from, now)?,
+        lenient: arguments.lenient,
+        from: when::parse_at(&arguments.from, now).map_err(|unclear| unclear.of("--from"))?,
         count: arguments.count,
         previous: 0,
     };
@@ -43,10 +39,6 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
         Err(refusal) => return Err(failure(&refusal, text, output.json)),
     }
     Ok(Exit::Ok)
-}
-
-fn from(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    when::parse_at(text, now).map_err(|unclear| unclear.of("--from"))
 }
 
 fn show(
@@ -86,24 +78,14 @@ fn warnings(answer: &Answer, from: Timestamp) -> Vec<Warning> {
 
 fn json_of(answer: &Answer, from: Timestamp) -> Value {
     let zone = answer.zone.time_zone();
-    let next: Vec<Value> = answer
-        .next
-        .iter()
-        .map(|at| {
-            let local = at
-                .to_zoned(zone.clone())
-                .strftime("%FT%H:%M:%S%:z")
-                .to_string();
-            json!({ "at": at, "local": local })
-        })
-        .collect();
-    let warnings: Vec<Value> = warnings(answer, from)
-        .into_iter()
-        .map(|warning| {
-            let span = warning.span.map(span_of);
-            json!({ "code": warning.lint.code(), "message": warning.lint.to_string(), "span": span })
-        })
-        .collect();
+    let next = answer.next.iter().map(|at| {
+        let local = at.to_zoned(zone.clone());
+        json!({ "at": at, "local": local.strftime("%FT%H:%M:%S%:z").to_string() })
+    });
+    let warnings = warnings(answer, from).into_iter().map(|warning| {
+        let span = warning.span.map(|span| [span.start, span.end]);
+        json!({ "code": warning.lint.code(), "message": warning.lint.to_string(), "span": span })
+    });
     json!({
         "expression": answer.expression.to_string(),
         "tz": zone.iana_name(),
@@ -111,15 +93,10 @@ fn json_of(answer: &Answer, from: Timestamp) -> Value {
             "en": answer.timetable.describe(Language::English),
             "zh": answer.timetable.describe(Language::Chinese),
         },
-        "next": next,
+        "next": next.collect::<Vec<_>>(),
         "exhausted": answer.exhausted,
-        "warnings": warnings,
+        "warnings": warnings.collect::<Vec<_>>(),
     })
-}
-
-/// A span as programs get it: first byte, one past the last.
-fn span_of(span: Span) -> [usize; 2] {
-    [span.start, span.end]
 }
 
 /// The refusal as people get it: the sentence, and the place in the expression.
@@ -132,21 +109,17 @@ fn failure(refusal: &Refusal, text: &str, json: bool) -> Failure {
         Some(span) if !json => format!("{}\n{}", refusal.message, pointed(text, span)),
         _ => refusal.message.clone(),
     };
-    let failure = Failure::new(exit, what);
-    match &refusal.hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure::new(exit, what).hinted(refusal.hint.as_deref())
 }
 
 /// The expression with the place underlined.
-pub(super) fn pointed(text: &str, span: Span) -> String {
+pub(super) fn pointed(text: &str, [start, end]: [usize; 2]) -> String {
     let plain = |text: &str| -> String {
         let plain = text.chars().map(|c| if c.is_control() { '·' } else { c });
         plain.collect()
     };
     let count = |range: Option<&str>| range.map_or(0, |text| text.chars().count());
-    let before = " ".repeat(count(text.get(..span.start)));
-    let carets = "^".repeat(count(text.get(span.start..span.end)).max(1));
+    let before = " ".repeat(count(text.get(..start)));
+    let carets = "^".repeat(count(text.get(start..end)).max(1));
     format!("  {}\n  {before}{carets}", plain(text))
 }

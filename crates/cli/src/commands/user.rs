@@ -26,17 +26,10 @@ const LIST: &[Column] = &[
     column("PASSWORD SET", "/changed_at", ago),
 ];
 
-/// Only creating a user may create a database.
-fn database_need(command: &UserCommand) -> DatabaseNeed {
-    match command {
-        UserCommand::Create { .. } => DatabaseNeed::New,
-        _ => DatabaseNeed::Existing,
-    }
-}
-
 /// Does what was asked with users.
 pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut Output) -> Done {
-    let client = &at.open(database_need(command)).await?;
+    let creates = matches!(command, UserCommand::Create { .. });
+    let client = &at.open(DatabaseNeed::new_if(creates)).await?;
     match command {
         UserCommand::Create {
             name,
@@ -46,8 +39,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut 
         UserCommand::Password { name, password } => change(client, name, password, output).await,
         UserCommand::List => {
             let answer = client.call(Call::get(&["users"])).await?;
-            output.all(&answer, ("users", LIST), "no users")?;
-            Ok(Exit::Ok)
+            output.all(&answer, ("users", LIST), "no users")
         }
         UserCommand::Remove { name } => {
             client.call(Call::delete(&["users", name])).await?;
