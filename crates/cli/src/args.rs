@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use serde::Serialize;
 
 use crate::{config::environment::SET, failure::EXIT_CODES};
 
@@ -403,7 +404,8 @@ pub(crate) enum SchemaCommand {
 }
 
 /// What a token or a user is allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum ScopeName {
     /// Read everything
     Read,
@@ -411,16 +413,6 @@ pub(crate) enum ScopeName {
     Operate,
     /// Everything
     Admin,
-}
-
-impl ScopeName {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Operate => "operate",
-            Self::Admin => "admin",
-        }
-    }
 }
 
 #[cfg(test)]

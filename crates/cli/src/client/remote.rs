@@ -117,8 +117,8 @@ impl Remote {
         if let Some(shown) = shown {
             let ahead = shown.timestamp().duration_since(self.clock.now());
             // A header has whole seconds.
-            let differs = ahead.abs() >= SignedDuration::from_secs(2);
-            let ahead = ahead.as_secs() * i64::from(differs);
+            let ahead = Some(ahead.as_secs()).filter(|ahead| ahead.abs() >= 2);
+            let ahead = ahead.unwrap_or(0);
             self.ahead.store(ahead, Ordering::Relaxed);
         }
     }

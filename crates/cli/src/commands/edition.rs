@@ -11,6 +11,7 @@ use almanack_engine::{editions::Editions, reloadable::Reloadable, watch::Watch};
 use jiff::civil::Date;
 
 use crate::{
+    client::EDITIONS_OFF,
     commands::prelude::*,
     wiring::{
         self, Outbound,
@@ -120,12 +121,8 @@ impl CommandContext {
         } else {
             Box::new(io::stdout())
         };
-        workshop.editions(purpose, paper)?.ok_or_else(|| {
-            Failure::usage("editions are off").hint(
-                "put `enabled = true` under [edition] in the configuration; \
-                 docs/guide/editions.md says more",
-            )
-        })
+        let editions = workshop.editions(purpose, paper)?;
+        editions.ok_or_else(|| Failure::usage("editions are off").hint(EDITIONS_OFF))
     }
 }
 

@@ -3,10 +3,8 @@
 use std::io;
 
 use almanack_adapters::clock::SystemClock;
-use almanack_core::{
-    schedule::{Language, Warning},
-    time::Clock,
-};
+use almanack_core::{schedule::Language, time::Clock};
+use jiff::fmt::strtime;
 
 use self::question::{Answer, Question, Refusal, Zones};
 use crate::commands::prelude::*;
@@ -23,9 +21,9 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
     if arguments.batch {
         return batch::run(io::BufReader::new(io::stdin()), now, output);
     }
-    let text = arguments.expression.as_deref().unwrap_or_default();
+    let expression = arguments.expression.as_deref().unwrap_or_default();
     let question = Question {
-        expression: text,
+        expression,
         zone: &arguments.tz,
         name: &arguments.name,
         lenient: arguments.lenient,
@@ -33,47 +31,51 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
         count: arguments.count,
         previous: 0,
     };
-    match question.ask(&mut Zones::default()) {
-        Ok(answer) if output.json => output.value(&json_of(&answer, question.from))?,
-        Ok(answer) => show(&answer, &question, arguments.lang, output)?,
-        Err(refusal) => return Err(failure(&refusal, text, output.json)),
+    let asked = question.ask(&mut Zones::default());
+    let answer = asked.map_err(|refusal| failure(&refusal, expression, output.json))?;
+    let answer = json_of(&answer, question.from);
+    if output.json {
+        output.value(&answer)?;
+    } else {
+        show(&answer, arguments, now, output)?;
     }
     Ok(Exit::Ok)
 }
 
-fn show(
-    answer: &Answer,
-    question: &Question<'_>,
-    words: Words,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let language = match words {
-        Words::En => Language::English,
-        Words::Zh => Language::Chinese,
-    };
-    let zone = answer.zone.time_zone();
-    let name = zone.iana_name().unwrap_or("UTC");
-    output.line(&format!("{} ({name})", answer.timetable.describe(language)))?;
-    let shown = |at: &Timestamp| {
-        let local = at.to_zoned(zone.clone());
-        let utc = at.strftime("%F %H:%M:%SZ").to_string();
-        let local = local.strftime("%a %F %H:%M:%S %:z").to_string();
-        vec![Cell::new(local), Cell::new(utc).ink(Ink::Faint)]
-    };
-    let rows: Vec<Vec<Cell>> = answer.next.iter().map(shown).collect();
-    output.table(&["LOCAL", "UTC"], &rows)?;
-    if answer.next.len() < question.count {
-        output.note("no more times before the year 2200\n");
-    }
-    for warning in warnings(answer, question.from) {
-        output.note(&format!("warning: {}\n", warning.lint));
-    }
-    Ok(())
+const TIMES: &[Column] = &[column("LOCAL", "/local", local), column("UTC", "/at", utc)];
+
+/// A local time as the API writes it, with its weekday.
+pub(super) fn local(local: &Value, now: Timestamp) -> Cell {
+    let shown = strtime::parse("%FT%H:%M:%S%:z", local.as_str().unwrap_or_default());
+    let shown = shown.and_then(|it| it.to_string("%a %F %H:%M:%S %:z"));
+    shown.map_or_else(|_| plain(local, now), Cell::from)
 }
 
-fn warnings(answer: &Answer, from: Timestamp) -> Vec<Warning> {
-    let expression = &answer.expression;
-    expression.lints(&answer.timetable, &answer.zone, from, ROUND_S)
+pub(super) fn utc(instant: &Value, now: Timestamp) -> Cell {
+    at(instant, now).ink(Ink::Faint)
+}
+
+fn show(
+    answer: &Value,
+    arguments: &NextArguments,
+    now: Timestamp,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let words = match arguments.lang {
+        Words::En => &answer["words"]["en"],
+        Words::Zh => &answer["words"]["zh"],
+    };
+    let zone = answer["tz"].as_str().unwrap_or("UTC");
+    output.line(&format!("{} ({zone})", text(words)))?;
+    let next = items(&answer["next"]);
+    output.columns(TIMES, next, now, true)?;
+    if next.len() < arguments.count {
+        output.note("no more times before the year 2200\n");
+    }
+    for warning in items(&answer["warnings"]) {
+        output.warn(&text(&warning["message"]));
+    }
+    Ok(())
 }
 
 fn json_of(answer: &Answer, from: Timestamp) -> Value {
@@ -82,12 +84,14 @@ fn json_of(answer: &Answer, from: Timestamp) -> Value {
         let local = at.to_zoned(zone.clone());
         json!({ "at": at, "local": local.strftime("%FT%H:%M:%S%:z").to_string() })
     });
-    let warnings = warnings(answer, from).into_iter().map(|warning| {
+    let expression = &answer.expression;
+    let warnings = expression.lints(&answer.timetable, &answer.zone, from, ROUND_S);
+    let warnings = warnings.into_iter().map(|warning| {
         let span = warning.span.map(|span| [span.start, span.end]);
         json!({ "code": warning.lint.code(), "message": warning.lint.to_string(), "span": span })
     });
     json!({
-        "expression": answer.expression.to_string(),
+        "expression": expression.to_string(),
         "tz": zone.iana_name(),
         "words": {
             "en": answer.timetable.describe(Language::English),

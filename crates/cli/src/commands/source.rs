@@ -276,8 +276,8 @@ fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         return Ok(now.saturating_sub(back).unwrap_or(Timestamp::MIN));
     }
     when::parse_at_in(text, now, "UTC").map_err(|unclear| {
-        Failure::usage(format!("--since: {}", unclear.what))
-            .hint("write an age, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
+        let hint = "write an age, like 2h or 7d, or a time, like 2026-01-05T08:00Z";
+        unclear.of("--since").hint(hint)
     })
 }
 

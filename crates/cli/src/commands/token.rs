@@ -45,7 +45,7 @@ async fn create(
     output: &mut Output,
 ) -> Done {
     let expires_at = expires.map(|text| expiry(text, client.now())).transpose()?;
-    let body = json!({ "name": name, "scope": scope.as_str(), "expires_at": expires_at });
+    let body = json!({ "name": name, "scope": scope, "expires_at": expires_at });
     let answer = client.call(Call::post(&["tokens"]).json(&body)).await?;
     output.report(&answer, |made| text(&made["token"]))?;
     output.aside("The token is shown only once; store it as a secret.\n");

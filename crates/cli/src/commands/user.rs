@@ -35,7 +35,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut 
             name,
             scope,
             password,
-        } => create(client, (name, scope.as_str()), password, output).await,
+        } => create(client, (name, *scope), password, output).await,
         UserCommand::Password { name, password } => change(client, name, password, output).await,
         UserCommand::List => {
             let answer = client.call(Call::get(&["users"])).await?;
@@ -52,7 +52,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut 
 
 async fn create(
     client: &Client,
-    (name, scope): (&str, &str),
+    (name, scope): (&str, ScopeName),
     password: &PasswordArguments,
     output: &mut Output,
 ) -> Done {
@@ -63,7 +63,9 @@ async fn create(
     let password = new_password(password)?;
     let body = json!({ "name": name, "scope": scope, "password": password.expose() });
     let answer = client.call(Call::post(&["users"]).json(&body)).await?;
-    output.report(&answer, |_| format!("created {name}, who may {scope}"))?;
+    output.report(&answer, |made| {
+        format!("created {name}, who may {}", text(&made["scope"]))
+    })?;
     if answer.value()["first"] == true {
         output.aside(FIRST_USER);
     }

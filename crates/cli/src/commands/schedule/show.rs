@@ -2,10 +2,12 @@
 
 use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
 use almanack_engine::zones::Zones;
-use jiff::fmt::strtime;
 
 use super::{SLOTS, check_name};
-use crate::commands::prelude::*;
+use crate::commands::{
+    next::{local, utc},
+    prelude::*,
+};
 
 /// People's changes that are shown.
 const EDITS_MAX: usize = 10;
@@ -34,13 +36,8 @@ const HEAD: &[Column] = &[
 ];
 
 const NEXT: &[Column] = &[
-    column("NEXT", "/local", |local, _| {
-        let local = local.as_str().unwrap_or_default();
-        let shown = strtime::parse("%FT%H:%M:%S%:z", local);
-        let shown = shown.and_then(|it| it.to_string("%a %F %H:%M:%S %:z"));
-        Cell::new(shown.unwrap_or_else(|_| local.to_owned()))
-    }),
-    column("UTC", "/at", |it, now| faint(&instant_of(it).into(), now)),
+    column("NEXT", "/local", local),
+    column("UTC", "/at", utc),
     column("", "/at", ago),
 ];
 
