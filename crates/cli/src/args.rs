@@ -7,16 +7,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use serde::Serialize;
 
-use crate::{config::environment::SET, failure::EXIT_CODES, output::Json};
+use crate::{config::environment::SET, failure::EXIT_CODES};
 
-mod alert;
 #[cfg(feature = "lab")]
 mod bench;
 mod chain;
 #[cfg(feature = "lab")]
 mod chaos;
-mod clock;
 #[cfg(feature = "lab")]
 mod demo;
 mod edition;
@@ -26,17 +25,16 @@ mod operations;
 mod schedule;
 mod simulate;
 mod source;
-mod subscription;
 mod user;
 #[cfg(feature = "lab")]
 mod world;
 
-pub(crate) use self::{
-    alert::*, chain::*, clock::*, edition::*, import::*, next::*, operations::*, schedule::*,
-    simulate::*, source::*, subscription::*, user::*,
-};
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
+pub(crate) use self::{
+    chain::*, edition::*, import::*, next::*, operations::*, schedule::*, simulate::*, source::*,
+    user::*,
+};
 
 /// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
 /// digests
@@ -79,29 +77,12 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// How data is printed for programs.
-    pub(crate) fn json(&self) -> Json {
-        match (self.json, self.json_lines) {
-            (_, true) => Json::Lines,
-            (true, false) => Json::Document,
-            (false, false) => Json::No,
-        }
-    }
-
     /// The flags as settings: the flag, the key, the value.
     pub(crate) fn settings(&self) -> Vec<(String, String, String)> {
-        let database = self.database.iter().map(|url| {
-            (
-                "--database".to_owned(),
-                "database.url".to_owned(),
-                url.clone(),
-            )
-        });
-        let set = self
-            .set
-            .iter()
-            .map(|(key, value)| (SET.to_owned(), key.clone(), value.clone()));
-        set.chain(database).collect()
+        let set = self.set.iter().map(|(key, value)| (SET, &**key, value));
+        let database = self.database.iter();
+        let database = database.map(|url| ("--database", "database.url", url));
+        owned(set.chain(database))
     }
 }
 
@@ -231,15 +212,19 @@ pub(crate) struct ServeArguments {
 impl ServeArguments {
     /// The flags as settings: the flag, the key, the value.
     pub(crate) fn settings(&self) -> Vec<(String, String, String)> {
-        let given = [
-            ("--listen", "server.listen", &self.listen),
-            ("--node-name", "node.name", &self.node_name),
-        ];
-        let set = given.into_iter().filter_map(|(flag, key, value)| {
-            Some((flag.to_owned(), key.to_owned(), value.clone()?))
-        });
-        set.collect()
+        let listen = self.listen.iter();
+        let listen = listen.map(|value| ("--listen", "server.listen", value));
+        let name = self.node_name.iter();
+        let name = name.map(|value| ("--node-name", "node.name", value));
+        owned(listen.chain(name))
     }
+}
+
+fn owned<'a>(
+    settings: impl Iterator<Item = (&'a str, &'a str, &'a String)>,
+) -> Vec<(String, String, String)> {
+    let owned = settings.map(|(flag, key, value)| (flag.to_owned(), key.to_owned(), value.clone()));
+    owned.collect()
 }
 
 /// A count; zero is refused.
@@ -288,45 +273,42 @@ A batch is JSON Lines: each line is a task as in the API, its time as above:
 #[derive(Debug, Args)]
 pub(crate) struct PutArguments {
     /// Kind of the task, like `ARTICLE_PUBLISH`
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    #[arg(required_unless_present = "batch")]
     pub(crate) kind: Option<String>,
     /// Subject of the task, like `article:42`
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    #[arg(required_unless_present = "batch")]
     pub(crate) subject: Option<String>,
     /// When to run; a past time means now
     #[arg(
         long,
         value_name = "TIME",
         required_unless_present = "batch",
-        conflicts_with = "batch",
         allow_hyphen_values = true
     )]
     pub(crate) at: Option<String>,
     /// Payload for the handler: JSON, @FILE, or - for standard input
-    #[arg(
-        long,
-        value_name = "JSON",
-        conflicts_with = "batch",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub(crate) payload: Option<String>,
     /// Address to call [default: the kind's url]
-    #[arg(long, value_name = "URL", conflicts_with = "batch")]
+    #[arg(long, value_name = "URL")]
     pub(crate) callback_url: Option<String>,
     /// Retries after the first attempt [default: the kind's `max_retry`, or 3]
-    #[arg(long, value_name = "COUNT", conflicts_with = "batch")]
+    #[arg(long, value_name = "COUNT")]
     pub(crate) max_retry: Option<i64>,
     /// Priority, 0 to 9; 9 runs first [default: 5]
-    #[arg(long, value_name = "LEVEL", conflicts_with = "batch")]
+    #[arg(long, value_name = "LEVEL")]
     pub(crate) priority: Option<i64>,
     /// Your revision of this change; an older one never overrides a newer one
-    #[arg(long, value_name = "NUMBER", conflicts_with = "batch")]
+    #[arg(long, value_name = "NUMBER")]
     pub(crate) revision: Option<i64>,
     /// Apply this at most once: a repeated call with this key returns the first result
-    #[arg(long, value_name = "KEY", conflicts_with = "batch")]
+    #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
     /// Create many: a file of JSON Lines, or - for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "kind", "subject", "at", "payload", "callback_url", "max_retry", "priority", "revision",
+        "idempotency_key",
+    ])]
     pub(crate) batch: Option<String>,
 }
 
@@ -422,7 +404,8 @@ pub(crate) enum SchemaCommand {
 }
 
 /// What a token or a user is allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum ScopeName {
     /// Read everything
     Read,
@@ -430,16 +413,6 @@ pub(crate) enum ScopeName {
     Operate,
     /// Everything
     Admin,
-}
-
-impl ScopeName {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Operate => "operate",
-            Self::Admin => "admin",
-        }
-    }
 }
 
 #[cfg(test)]

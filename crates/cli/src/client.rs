@@ -38,6 +38,7 @@ mod remote;
 pub(crate) use answer::{Answer, object};
 pub(crate) use firings::outcome;
 pub(crate) use list::List;
+pub(crate) use problem::EDITIONS_OFF;
 
 use self::{local::Local, remote::Remote};
 
@@ -224,7 +225,7 @@ impl Client {
     /// What is configured here, where that is what answers.
     pub(crate) fn settings(&self) -> Option<&Settings> {
         match self {
-            Self::Local(local) => Some(local.settings()),
+            Self::Local(local) => Some(&local.settings),
             Self::Remote(_) => None,
         }
     }
@@ -232,7 +233,7 @@ impl Client {
     /// The time by the clock of who answers, near enough for sentences.
     pub(crate) fn now(&self) -> Timestamp {
         match self {
-            Self::Local(local) => local.now(),
+            Self::Local(local) => local.clock.now(),
             Self::Remote(remote) => remote.now(),
         }
     }

@@ -77,6 +77,27 @@ pub(crate) fn moment(value: &Value, now: Timestamp) -> Cell {
     Cell::new(time(value).map_or_else(String::new, |at| moment_of(at, now)))
 }
 
+/// A state, in the ink that it has everywhere.
+pub(crate) fn state(state: &Value, now: Timestamp) -> Cell {
+    plain(state, now).ink(match state.as_str().unwrap_or_default() {
+        "active" | "published" | "confirmed" => Ink::Good,
+        "parked" | "empty" | "failed" | "unknown" => Ink::Bad,
+        "removed" | "ended" | "archived" | "skipped" => Ink::Faint,
+        _ => Ink::Notable,
+    })
+}
+
+/// The ink of a task, by its status; a failure is bad once it is final.
+pub(crate) fn status_ink(task: &Value) -> Ink {
+    match (task["status"].as_str(), task["live"] == true) {
+        (Some("SUCCESS"), _) => Ink::Good,
+        (Some("FAIL"), false) => Ink::Bad,
+        (Some("FAIL" | "RUNNING"), _) => Ink::Notable,
+        (Some("CANCELLED"), _) => Ink::Faint,
+        _ => Ink::Plain,
+    }
+}
+
 /// The text of a value.
 pub(crate) fn text(value: &Value) -> String {
     match value {
@@ -88,6 +109,21 @@ pub(crate) fn text(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// `3 active, 1 paused`, or `none`.
+pub(crate) fn joined(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    if words.is_empty() {
+        return "none".to_owned();
+    }
+    words.join(", ")
+}
+
+/// `1 entry`, `2 entries`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    let word = if count == 1 { one } else { many };
+    format!("{count} {word}")
 }
 
 /// The items of a list; empty for anything else.

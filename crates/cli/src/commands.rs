@@ -1,22 +1,25 @@
 //! The commands, one file each, and the way to them.
 
-use std::{collections::BTreeMap, io::Read as _, path::Path, sync::Arc};
-
-use almanack_core::{
-    address::Reach,
-    store::Store,
-    task::{Identity, Invalid, Kind, Subject},
-    time::Clock,
+use std::{
+    collections::BTreeMap,
+    io::{BufRead as _, IsTerminal as _, Read as _},
+    path::Path,
+    sync::Arc,
 };
+
+use almanack_core::{address::Reach, store::Store, time::Clock};
 use almanack_engine::{reloadable::Reloadable, reschedule::Rescheduler, sources::Sources};
 
+use jiff::SignedDuration;
+use tokio::runtime::{self, Runtime};
+
 use crate::{
-    args::{Arguments, Command, IdentityArguments, SchemaCommand},
+    args::{Arguments, Command, SchemaCommand},
     client::Connector,
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Done, Failure},
     output::Output,
-    wiring,
+    when, wiring,
 };
 
 mod actions;
@@ -167,29 +170,52 @@ fn server(
     Ok(flag.or(variable).filter(|server| !server.is_empty()))
 }
 
-/// A file that a flag names, or standard input for `-`.
-fn read_text(path: &str, what: &str) -> Result<String, Failure> {
+/// A file that a flag names, or standard input for `-`. The phrase says what is being done, like
+/// `read payload from`.
+fn read_text(path: &str, phrase: &str, bytes_max: u64) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let (read, place) = match path {
-        "-" => (
-            std::io::stdin()
-                .take(FILE_BYTES_MAX + 1)
-                .read_to_end(&mut bytes),
-            "standard input",
-        ),
-        path => {
-            let file = std::fs::File::open(path);
-            let read = file.and_then(|it| it.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-            (read, path)
-        }
+    let (read, place) = if path == "-" {
+        let mut input = std::io::stdin().take(bytes_max + 1);
+        (input.read_to_end(&mut bytes), "standard input")
+    } else {
+        let file = std::fs::File::open(path);
+        let read = file.and_then(|it| it.take(bytes_max + 1).read_to_end(&mut bytes));
+        (read, path)
     };
-    let failed =
-        |why: &dyn std::fmt::Display| Failure::usage(format!("read {what} from {place}: {why}"));
+    let failed = |why: &dyn std::fmt::Display| Failure::usage(format!("{phrase} {place}: {why}"));
     let length = read.map_err(|error| failed(&error))?;
-    if u64::try_from(length).is_ok_and(|length| length > FILE_BYTES_MAX) {
-        return Err(failed(&format!("it has more than {FILE_BYTES_MAX} bytes")));
+    if u64::try_from(length).is_ok_and(|length| length > bytes_max) {
+        return Err(failed(&format!("it has more than {bytes_max} bytes")));
     }
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))
+}
+
+/// The duration that a flag gives.
+fn duration(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
+    when::parse_duration(text).map_err(|unclear| unclear.of(flag))
+}
+
+/// Asks for a confirmation, unless it was given; without a terminal, nothing is done. The hint says
+/// what else there is.
+fn confirmed(
+    given: bool,
+    (question, why): (&str, &str),
+    hint: &str,
+    output: &mut Output,
+) -> Result<bool, Failure> {
+    let input = std::io::stdin();
+    if given {
+        return Ok(true);
+    }
+    if !input.is_terminal() || !output.watched {
+        let hint = format!("confirm with --yes; {hint}");
+        return Err(Failure::usage(question).hint(hint));
+    }
+    output.note(&format!("{question} {why} [y/N] "));
+    let mut answer = String::new();
+    let read = input.lock().read_line(&mut answer);
+    read.map_err(|error| Failure::failed(format!("read the answer: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Names the node to ask.
@@ -206,20 +232,18 @@ fn checked(loaded: Loaded) -> Result<Settings, Failure> {
 }
 
 /// What a process that works for a while runs on.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    runtime.map_err(|error| Failure::failed(format!("start: {error}")))
+fn runtime() -> Result<Runtime, Failure> {
+    started(runtime::Builder::new_multi_thread())
 }
 
 /// Commands that ask a few questions need no more than the calling thread.
 fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| Failure::failed(format!("start: {error}")))?;
-    runtime.block_on(work)
+    started(runtime::Builder::new_current_thread())?.block_on(work)
+}
+
+fn started(mut builder: runtime::Builder) -> Result<Runtime, Failure> {
+    let runtime = builder.enable_all().build();
+    runtime.map_err(|error| Failure::failed(format!("start: {error}")))
 }
 
 /// What a command that works on the database works with.
@@ -244,6 +268,13 @@ pub(crate) enum DatabaseNeed {
     New,
     /// It keeps nothing and needs nothing that is kept.
     Nothing,
+}
+
+impl DatabaseNeed {
+    /// What a command needs that may be the first to write, or not.
+    fn new_if(first: bool) -> Self {
+        if first { Self::New } else { Self::Existing }
+    }
 }
 
 impl CommandContext {
@@ -320,26 +351,4 @@ fn user(environment: &BTreeMap<String, String>) -> &str {
         .filter_map(|name| environment.get(name))
         .find(|name| !name.is_empty());
     found.map_or("unknown", String::as_str)
-}
-
-fn identity(given: &IdentityArguments) -> Result<Identity, Failure> {
-    parse_identity(&given.kind, &given.subject).map_err(refused)
-}
-
-fn parse_identity(kind: &str, subject: &str) -> Result<Identity, Invalid> {
-    Ok(Identity {
-        kind: Kind::parse(kind)?,
-        subject: Subject::parse(subject)?,
-    })
-}
-
-/// A value on the command line that breaks its rule.
-fn refused(invalid: Invalid) -> Failure {
-    let failure = Failure::usage(&invalid);
-    match invalid {
-        Invalid::Kind { given } if given.contains(':') => {
-            failure.hint("the kind comes first, then the subject: ARTICLE_PUBLISH article:42")
-        }
-        _ => failure,
-    }
 }

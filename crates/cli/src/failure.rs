@@ -48,6 +48,16 @@ impl Exit {
         }
     }
 
+    /// Success, unless `failed`.
+    pub(crate) fn failed_if(failed: bool) -> Self {
+        if failed { Self::Failed } else { Self::Ok }
+    }
+
+    /// Success, unless what was given is `wrong`.
+    pub(crate) fn usage_if(wrong: bool) -> Self {
+        if wrong { Self::Usage } else { Self::Ok }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -95,8 +105,13 @@ impl Failure {
     }
 
     /// The same with advice.
-    pub(crate) fn hint(mut self, advice: impl Into<String>) -> Self {
-        if let Self::Reported { hint, .. } = &mut self {
+    pub(crate) fn hint(self, advice: impl Into<String>) -> Self {
+        self.hinted(Some(advice))
+    }
+
+    /// The same with advice, if there is any.
+    pub(crate) fn hinted(mut self, advice: Option<impl Into<String>>) -> Self {
+        if let (Self::Reported { hint, .. }, Some(advice)) = (&mut self, advice) {
             *hint = Some(advice.into());
         }
         self

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
-    let mut output = Output::standard(arguments.global.json(), &environment);
+    let mut output = Output::standard(&arguments.global, &environment);
     let done = commands::dispatch(arguments, environment, &mut output);
     let done = done.and_then(|exit| output.flush().map(|()| exit));
     done.unwrap_or_else(|failure| {

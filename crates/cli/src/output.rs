@@ -14,8 +14,10 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
+    args::Global,
     client::{Answer, object},
     columns::Column,
+    config::report::{Report, Severity},
     failure::{Done, Exit, Failure},
 };
 
@@ -29,15 +31,6 @@ pub(crate) struct Output {
     pub(crate) lines: bool,
     /// Whether the notes go to a terminal, so that a progress bar is useful.
     pub(crate) watched: bool,
-}
-
-/// Whether data is for programs, and in which form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Json {
-    No,
-    Document,
-    /// A document for every item of a list.
-    Lines,
 }
 
 /// One of the two ways out.
@@ -81,15 +74,15 @@ impl Ink {
 
 impl Output {
     /// The process's own output. Colour needs a terminal, and must not be turned off.
-    pub(crate) fn standard(json: Json, environment: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn standard(global: &Global, environment: &BTreeMap<String, String>) -> Self {
         let plain = environment
             .get("NO_COLOR")
             .is_some_and(|value| !value.is_empty())
             || environment.get("TERM").is_some_and(|value| value == "dumb");
         let (data, notes) = (io::stdout(), io::stderr());
         Self {
-            json: json != Json::No,
-            lines: json == Json::Lines,
+            json: global.json || global.json_lines,
+            lines: global.json_lines,
             watched: notes.is_terminal(),
             data: Channel {
                 terminal: data.is_terminal(),
@@ -156,18 +149,26 @@ impl Output {
         answer: &Answer,
         (field, columns): (&str, &[Column]),
         none: &str,
-    ) -> Result<(), Failure> {
+    ) -> Done {
         let items = answer.items(field);
         match (self.json, self.lines) {
-            (_, true) => items.iter().try_for_each(|item| self.line(item)),
-            (true, false) => self.line(answer.text()),
-            (false, false) if items.is_empty() => {
-                self.note(&format!("{none}\n"));
-                Ok(())
-            }
+            (_, true) => items.iter().try_for_each(|item| self.line(item))?,
+            (true, false) => self.line(answer.text())?,
+            (false, false) if items.is_empty() => self.note(&format!("{none}\n")),
             (false, false) => {
                 let rows: Vec<Value> = items.iter().map(|item| object(item)).collect();
-                self.columns(columns, &rows, answer.now, true)
+                self.columns(columns, &rows, answer.now, true)?;
+            }
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// Prints what is wrong with what was read: errors, then warnings.
+    pub(crate) fn complain(&mut self, reports: &[Report]) {
+        for severity in [Severity::Error, Severity::Warning] {
+            let texts = reports.iter().map(|report| report.render(severity));
+            for text in texts.filter(|text| !text.is_empty()) {
+                self.note(&format!("{text}\n"));
             }
         }
     }
@@ -232,20 +233,10 @@ impl Output {
 
     /// Writes rows in columns under a head.
     pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<Cell>]) -> Result<(), Failure> {
-        let head: Vec<Cell> = head
-            .iter()
-            .map(|name| Cell::new(*name).ink(Ink::Faint))
-            .collect();
-        let all: Vec<&[Cell]> = std::iter::once(head.as_slice())
-            .chain(rows.iter().map(Vec::as_slice))
-            .collect();
-        self.aligned(&all)
-    }
-
-    /// Writes rows in columns.
-    pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) -> Result<(), Failure> {
-        let all: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
-        self.aligned(&all)
+        let head = head.iter().map(|name| Cell::new(*name).ink(Ink::Faint));
+        let mut all: Vec<Vec<Cell>> = vec![head.collect()];
+        all.extend_from_slice(rows);
+        self.rows(&all)
     }
 
     /// Writes items of the API as a table, under a head where it is the first of its pages.
@@ -298,12 +289,12 @@ impl Output {
         self.rows(&rows)
     }
 
-    /// Each column is as wide as its widest cell; the last one is not padded.
-    fn aligned(&mut self, rows: &[&[Cell]]) -> Result<(), Failure> {
+    /// Writes rows in columns: each is as wide as its widest cell; the last one is not padded.
+    pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) -> Result<(), Failure> {
         let mut widths: Vec<usize> = Vec::new();
         for row in rows {
             widths.resize(widths.len().max(row.len()), 0);
-            for (widest, cell) in widths.iter_mut().zip(*row) {
+            for (widest, cell) in widths.iter_mut().zip(row) {
                 *widest = (*widest).max(cell.text.width());
             }
         }
@@ -321,12 +312,8 @@ impl Output {
 
 /// Breaks the sentences of the last column, so that a line fits a terminal of [`WIDTH`].
 fn fit(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
-    let last = rows
-        .iter()
-        .map(Vec::len)
-        .max()
-        .unwrap_or(0)
-        .saturating_sub(1);
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let last = columns.saturating_sub(1);
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.text.width() + 2).max().unwrap_or(0)
@@ -401,16 +388,20 @@ impl Cell {
     }
 
     /// The same, never broken into lines: text to copy.
-    pub(crate) fn whole(self) -> Self {
-        Self {
-            whole: true,
-            ..self
-        }
+    pub(crate) fn whole(mut self) -> Self {
+        self.whole = true;
+        self
     }
 
     /// The same in an ink.
     pub(crate) fn ink(self, ink: Ink) -> Self {
         Self { ink, ..self }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::new(text)
     }
 }
 

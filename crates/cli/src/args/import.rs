@@ -1,6 +1,7 @@
 //! The arguments of `almanack import`.
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 /// Shown below the options.
 pub(crate) const IMPORT_HELP: &str = "\
@@ -39,7 +40,8 @@ pub(crate) struct ImportArguments {
 }
 
 /// The format of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum ImportFormat {
     /// DISPATCH lines: crontab fields or @Ns, repository, workflow
     Dispatch,
@@ -49,16 +51,4 @@ pub(crate) enum ImportFormat {
     SystemdTimer,
     /// A scheduled GitHub Actions workflow
     GithubWorkflow,
-}
-
-impl ImportFormat {
-    /// Its name on the command line.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Dispatch => "dispatch",
-            Self::Crontab => "crontab",
-            Self::SystemdTimer => "systemd-timer",
-            Self::GithubWorkflow => "github-workflow",
-        }
-    }
 }

@@ -20,46 +20,34 @@ pub(crate) struct NextArguments {
     #[arg(
         value_name = "EXPR",
         required_unless_present = "batch",
-        conflicts_with = "batch",
         allow_hyphen_values = true
     )]
     pub(crate) expression: Option<String>,
     /// Time zone, like Europe/Berlin
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "UTC",
-        conflicts_with = "batch"
-    )]
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) tz: String,
     /// Show times after this one; as for `task put --at`
     #[arg(
         long,
         value_name = "TIME",
         default_value = "now",
-        conflicts_with = "batch",
         allow_hyphen_values = true
     )]
     pub(crate) from: String,
     /// Number of times to show
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 5,
-        conflicts_with = "batch"
-    )]
+    #[arg(long, value_name = "NUMBER", default_value_t = 5)]
     pub(crate) count: usize,
     /// Name of the schedule, which `H` depends on
-    #[arg(long, default_value = "", conflicts_with = "batch")]
+    #[arg(long, default_value = "")]
     pub(crate) name: String,
     /// Also accept other programs' syntax: 5/20, FRI-MON, L-3, `CRON_TZ`=…
-    #[arg(long, conflicts_with = "batch")]
+    #[arg(long)]
     pub(crate) lenient: bool,
     /// Language of the description
-    #[arg(long, value_enum, default_value_t = Words::En, conflicts_with = "batch")]
+    #[arg(long, value_enum, default_value_t = Words::En)]
     pub(crate) lang: Words,
     /// Read JSON Lines from standard input
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["expression", "tz", "from", "count", "name", "lenient", "lang"])]
     pub(crate) batch: bool,
 }
 

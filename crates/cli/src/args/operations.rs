@@ -1,4 +1,5 @@
-//! `almanack backup`, `restore`, `migrate`, `health`, `idle` and `doctor`.
+//! `almanack backup`, `restore`, `migrate`, `health`, `idle`, `doctor`, `clock`, `alert` and
+//! `subscription`.
 
 use std::path::PathBuf;
 
@@ -105,4 +106,36 @@ pub(crate) struct DoctorArguments {
     /// Read the whole store and check its rules; slow on a large store
     #[arg(long)]
     pub(crate) deep: bool,
+}
+
+/// What to do about the machine's clock.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClockCommand {
+    /// Show the state of the machine's clock, and what is held if it cannot be trusted
+    Show,
+    /// Use the machine's clock from now on, although it differs from what Almanack expects
+    Accept,
+}
+
+/// What to do with alerts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AlertCommand {
+    /// List open alerts
+    List {
+        /// Include closed alerts, kept for 30 days
+        #[arg(long)]
+        all: bool,
+    },
+    /// Send a test message through the configured channels and show each result
+    Test {
+        /// Only through this channel: webhook, telegram, smtp, ntfy, slack or exec
+        channel: Option<String>,
+    },
+}
+
+/// What to do with subscriptions. They are defined in the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SubscriptionCommand {
+    /// List subscriptions with their waiting and failed deliveries
+    List,
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 const PUT_HELP: &str = "\
 Targets, exactly one:
@@ -130,8 +131,8 @@ pub(crate) struct SchedulePutArguments {
     pub(crate) policies: PolicyArguments,
 }
 
-/// How it fires when things do not go as planned.
-#[derive(Debug, Args)]
+/// How it fires when things do not go as planned; named as the API names them.
+#[derive(Debug, Args, Serialize)]
 #[command(next_help_heading = "Policies")]
 pub(crate) struct PolicyArguments {
     /// Time zone of the expression [default: UTC]

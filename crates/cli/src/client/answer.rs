@@ -41,7 +41,17 @@ impl Answer {
 
     /// One field of the body as it came.
     pub(crate) fn raw(&self, name: &str) -> Option<&str> {
-        fields(&self.text).get(name).map(|raw| raw.get())
+        self.fields().get(name).map(|raw| raw.get())
+    }
+
+    /// Every field of the body as it came.
+    pub(crate) fn fields(&self) -> BTreeMap<String, &RawValue> {
+        fields(&self.text)
+    }
+
+    /// Where the next page of a list begins.
+    pub(crate) fn next_cursor(&self) -> Option<String> {
+        serde_json::from_str(self.raw("next_cursor")?).ok()
     }
 
     /// The items of a list, each as it came.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Call, Client};
 use crate::{
-    columns::{status_word, text},
+    columns::{status_ink, status_word, text},
     failure::Failure,
     output::{Cell, Ink},
 };
@@ -52,12 +52,5 @@ pub(crate) fn outcome(task: &Value, _: Timestamp) -> Cell {
         Some(detail) if status == "FAIL" => format!("{word}: {detail}"),
         _ => word.to_owned(),
     };
-    let ink = match (status, task["live"] == true) {
-        ("SUCCESS", _) => Ink::Good,
-        ("FAIL", false) => Ink::Bad,
-        ("FAIL" | "RUNNING", _) => Ink::Notable,
-        ("CANCELLED", _) => Ink::Faint,
-        _ => Ink::Plain,
-    };
-    Cell::new(shown).ink(ink)
+    Cell::new(shown).ink(status_ink(task))
 }

@@ -1,6 +1,6 @@
 //! Lists, page by page: however long one is, no more than a page of it is held.
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::{Answer, Call, Client, object};
 use crate::{
@@ -43,7 +43,7 @@ impl Client {
             let call = call.clone().query("limit", Some(PAGE_MAX));
             let page = self.call(call.query("cursor", cursor.take())).await?;
             all.extend(page.items(items).into_iter().map(object));
-            cursor = page.value()["next_cursor"].as_str().map(str::to_owned);
+            cursor = page.next_cursor();
             if cursor.is_none() {
                 return Ok(all);
             }
@@ -104,9 +104,7 @@ impl List {
             let page_items = PAGE_MAX.min(self.limit - written.items);
             let call = self.call.clone().query("limit", Some(page_items));
             let page = client.call(call.query("cursor", cursor.take())).await?;
-            let next = page
-                .raw("next_cursor")
-                .and_then(|it| serde_json::from_str(it).ok());
+            let next = page.next_cursor();
             let count = page.items(self.items).len();
             let is_last = next.is_none() || written.items + count >= self.limit;
             self.page(client, &page, (&mut written, is_last), output)
@@ -173,9 +171,8 @@ impl List {
             return Ok(());
         }
         output.raw("]")?;
-        let others: std::collections::BTreeMap<String, &RawValue> =
-            serde_json::from_str(page.text()).unwrap_or_default();
-        for (name, value) in others.iter().filter(|(name, _)| *name != self.items) {
+        let others = page.fields().into_iter();
+        for (name, value) in others.filter(|(name, _)| name != self.items) {
             output.raw(&format!(",\"{name}\":{}", value.get()))?;
         }
         output.line("}")

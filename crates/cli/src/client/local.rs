@@ -10,7 +10,6 @@ use axum::{
     body::{Body, to_bytes},
     http::{Request, header},
 };
-use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -26,8 +25,8 @@ use crate::{
 /// The router that a node serves, without a socket.
 pub(crate) struct Local {
     app: Router,
-    clock: Arc<dyn Clock>,
-    settings: Settings,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) settings: Settings,
 }
 
 impl Local {
@@ -36,22 +35,11 @@ impl Local {
         editions: Option<Arc<Editions>>,
     ) -> Result<Self, Failure> {
         let app = almanack_server::app(Arc::new(state(&context, editions).await?));
-        let CommandContext {
-            clock, settings, ..
-        } = context;
         Ok(Self {
             app,
-            clock,
-            settings,
+            clock: context.clock,
+            settings: context.settings,
         })
-    }
-
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    pub(super) fn now(&self) -> Timestamp {
-        self.clock.now()
     }
 
     pub(super) async fn call(&self, call: Call) -> Result<Reply, Failure> {

@@ -65,19 +65,12 @@ impl Refusal {
     pub(crate) fn failure(&self) -> Failure {
         let exit = self.exit();
         // In process there is no log: the cause is in the message.
-        let what = match &self.cause {
-            Some(cause) => cause.clone(),
-            None => self.in_order(),
-        };
+        let what = self.cause.clone().unwrap_or_else(|| self.in_order());
         let hint = match &self.cause {
             Some(cause) if exit == Exit::Unavailable => Some(failure::advice(cause).to_owned()),
             _ => self.hint(),
         };
-        let failure = Failure::new(exit, what);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::new(exit, what).hinted(hint)
     }
 
     /// The sentence without places in a body that the user did not type. A task is named in the
@@ -121,9 +114,7 @@ impl Refusal {
             }
             "no_such_token" => "`almanack token list` lists all".into(),
             "no_such_user" => "`almanack user list` lists all".into(),
-            "not_configured" => "put `enabled = true` under [edition] in the configuration; \
-                 docs/guide/editions.md says more"
-                .into(),
+            "not_configured" => EDITIONS_OFF.into(),
             "name_taken" => "choose another name; the history still shows this one".into(),
             "invalid_value" if self.place() == "name" && self.detail().contains("'s name") => {
                 "for example: article-service".into()
@@ -166,6 +157,10 @@ impl Refusal {
         self.detail().split('`').nth(1)
     }
 }
+
+/// What to do where editions are off.
+pub(crate) const EDITIONS_OFF: &str = "put `enabled = true` under [edition] in the configuration; \
+     docs/guide/editions.md says more";
 
 /// What to do about a payload over the limit.
 const TOO_LARGE: &str = "pass a reference instead of the content, or raise limits.payload_bytes \

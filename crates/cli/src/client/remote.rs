@@ -87,17 +87,14 @@ impl Remote {
 
     fn request(&self, call: Call) -> Request {
         let address = format!("{}{}", self.server, call.target());
+        let within = if call.long {
+            WORK_WITHIN
+        } else {
+            ANSWER_WITHIN
+        };
         let mut request = Request::new(call.method, address).limits(Limits {
-            total: if call.long {
-                WORK_WITHIN
-            } else {
-                ANSWER_WITHIN
-            },
-            idle: if call.long {
-                WORK_WITHIN
-            } else {
-                ANSWER_WITHIN
-            },
+            total: within,
+            idle: within,
             body_bytes: BODY_BYTES_MAX,
         });
         if let Some(token) = &self.token {
@@ -120,11 +117,8 @@ impl Remote {
         if let Some(shown) = shown {
             let ahead = shown.timestamp().duration_since(self.clock.now());
             // A header has whole seconds.
-            let ahead = if ahead.abs() < SignedDuration::from_secs(2) {
-                0
-            } else {
-                ahead.as_secs()
-            };
+            let ahead = Some(ahead.as_secs()).filter(|ahead| ahead.abs() >= 2);
+            let ahead = ahead.unwrap_or(0);
             self.ahead.store(ahead, Ordering::Relaxed);
         }
     }

@@ -1,6 +1,6 @@
 //! `almanack alert list|test`
 
-use almanack_core::alert::port::{Answer, Outcome};
+use almanack_core::alert::port::Answer;
 
 use crate::commands::prelude::*;
 
@@ -25,18 +25,11 @@ const LIST: &[Column] = &[
         } else {
             "close_notified_at"
         };
-        Cell::new(if it[notified_at].is_null() {
-            "no"
-        } else {
-            "yes"
-        })
+        let notified = !it[notified_at].is_null();
+        Cell::new(if notified { "yes" } else { "no" })
     }),
     column("WHAT", "", |it, _| {
-        Cell::new(format!(
-            "{} ({})",
-            text(&it["sentence"]),
-            text(&it["detail"])
-        ))
+        format!("{} ({})", text(&it["sentence"]), text(&it["detail"])).into()
     }),
 ];
 
@@ -48,8 +41,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut
             let call = Call::get(&["alerts"]).query("all", all.then_some(true));
             let answer = client.call(call).await?;
             let none = if *all { "no alerts" } else { "no open alerts" };
-            output.all(&answer, ("alerts", LIST), none)?;
-            Ok(Exit::Ok)
+            output.all(&answer, ("alerts", LIST), none)
         }
         AlertCommand::Test { channel } => {
             at.refuse_server("alert test")?;
@@ -76,39 +68,32 @@ async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done 
         let hint = format!("configured channels: {}", names.join(", "));
         return Err(Failure::not_found(what).hint(hint));
     }
-    let answers = channels.test(only).await;
-    report(&answers, output)?;
-    let all_took = answers
-        .iter()
-        .all(|it| matches!(it.outcome, Outcome::Taken(_)));
-    Ok(if all_took { Exit::Ok } else { Exit::Failed })
+    let answers: Vec<Value> = channels.test(only).await.iter().map(view).collect();
+    if output.json {
+        output.value(&json!({ "answers": answers }))?;
+    } else {
+        output.columns(ANSWERS, &answers, clock.now(), true)?;
+    }
+    Ok(Exit::failed_if(!answers.iter().all(is_taken)))
 }
 
-fn report(answers: &[Answer], output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        let view = |answer: &Answer| {
-            json!({
-                "channel": answer.channel,
-                "outcome": answer.outcome.as_str(),
-                "answer": answer.outcome.detail(),
-            })
-        };
-        let views: Vec<Value> = answers.iter().map(view).collect();
-        return output.value(&json!({ "answers": views }));
-    }
-    let rows: Vec<Vec<Cell>> = answers
-        .iter()
-        .map(|answer| {
-            let ink = match answer.outcome {
-                Outcome::Taken(_) => Ink::Good,
-                Outcome::Refused(_) | Outcome::Failed(_) => Ink::Bad,
-            };
-            vec![
-                Cell::new(&*answer.channel),
-                Cell::new(answer.outcome.as_str()).ink(ink),
-                Cell::new(answer.outcome.detail()),
-            ]
-        })
-        .collect();
-    output.table(&["CHANNEL", "OUTCOME", "ANSWER"], &rows)
+const ANSWERS: &[Column] = &[
+    column("CHANNEL", "/channel", plain),
+    column("OUTCOME", "", |it, now| {
+        let ink = if is_taken(it) { Ink::Good } else { Ink::Bad };
+        plain(&it["outcome"], now).ink(ink)
+    }),
+    column("ANSWER", "/answer", plain),
+];
+
+fn view(answer: &Answer) -> Value {
+    json!({
+        "channel": answer.channel,
+        "outcome": answer.outcome.as_str(),
+        "answer": answer.outcome.detail(),
+    })
+}
+
+fn is_taken(answer: &Value) -> bool {
+    answer["outcome"] == "taken"
 }

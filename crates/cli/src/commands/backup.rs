@@ -13,6 +13,8 @@ use almanack_store::{
     backup::{self, Checksum, Error, Held, Left, Replace, Verify},
 };
 
+use serde_json::Map;
+
 use super::{alive::refuse_alive, no_database, progress::progress};
 use crate::{commands::prelude::*, config::secret::without_password};
 
@@ -29,7 +31,7 @@ pub(super) fn run(arguments: &BackupArguments, inputs: &Inputs, output: &mut Out
 
 fn save(arguments: &BackupArguments, file: &Path, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
-    let from = sqlite_file(&settings, Tool::Dump(file))?;
+    let from = sqlite_file(settings.database.url.expose(), |url| pg_dump(file, url))?;
     if !from.exists() {
         return Err(no_database(&from));
     }
@@ -51,23 +53,30 @@ fn save(arguments: &BackupArguments, file: &Path, inputs: &Inputs, output: &mut 
 }
 
 fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
-    if !file.exists() {
-        let what = format!("no backup at {}", file.display());
-        return Err(Failure::not_found(what));
-    }
-    let held =
-        backup::verify(file, checksum).map_err(|error| with_hint(error, Direction::Verify))?;
+    refuse_missing(file)?;
+    let held = backup::verify(file, checksum);
+    let held = held.map_err(|error| with_hint(error, Direction::Verify))?;
     show("whole", file, &held, output)
+}
+
+fn refuse_missing(file: &Path) -> Result<(), Failure> {
+    if file.exists() {
+        return Ok(());
+    }
+    let what = format!("no backup at {}", file.display());
+    Err(Failure::not_found(what))
 }
 
 /// Restores the store from a backup.
 pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
-    let to = sqlite_file(&settings, Tool::Restore(&arguments.file))?;
-    if !arguments.file.exists() {
-        let what = format!("no backup at {}", arguments.file.display());
-        return Err(Failure::not_found(what));
-    }
+    let to = sqlite_file(settings.database.url.expose(), |url| {
+        let file = arguments.file.display();
+        format!(
+            "stop all nodes, then: pg_restore --clean --if-exists --single-transaction --dbname='{url}' '{file}'"
+        )
+    })?;
+    refuse_missing(&arguments.file)?;
     if is_same(&to, &arguments.file) {
         let what = format!("`{}` is the store itself", to.display());
         return Err(Failure::usage(what).hint("name a backup of it"));
@@ -82,32 +91,27 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
         backup::restore(&arguments.file, &to, how, progress)
     });
     let held = restored.map_err(|error| with_hint(error, Direction::Restore))?;
-    show("restored", &to, &held, output)?;
-    if !output.json {
-        output
-            .note("changes since the backup are lost: tasks that were due since then run again\n");
-    }
-    Ok(Exit::Ok)
+    let done = show("restored", &to, &held, output);
+    output.aside("changes since the backup are lost: tasks that were due since then run again\n");
+    done
 }
 
 /// Reports what an earlier restore left, if this one continues from it.
 fn report_left(to: &Path, output: &mut Output) {
     for left in backup::left_behind(to) {
-        let note = match left {
-            Left::Partial(path) => {
-                format!(
-                    "`{}` is left from an interrupted restore; writing it again",
-                    path.display()
-                )
-            }
-            Left::Twin(path) => format!(
-                "`{}` is a second name of the store, left from an interrupted restore; continuing from there",
-                path.display()
+        let (path, what) = match left {
+            Left::Partial(path) => (
+                path,
+                "is left from an interrupted restore; writing it again",
+            ),
+            Left::Twin(path) => (
+                path,
+                "is a second name of the store, left from an interrupted restore; continuing from there",
             ),
             // These are refused later, if they block the restore.
             Left::AtWork(_) | Left::Replaced(_) | Left::Log(_) => continue,
         };
-        output.note(&format!("note: {note}\n"));
+        output.note(&format!("note: `{}` {what}\n", path.display()));
     }
 }
 
@@ -141,17 +145,11 @@ fn copying<T>(output: &Output, copy: impl FnOnce(backup::Progress<'_>) -> T) -> 
 
 fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
     if output.json {
-        let tables: serde_json::Map<_, _> = held
-            .tables
-            .iter()
-            .map(|(table, sum)| {
-                let checksum = format!("{:032x}", sum.checksum);
-                (
-                    table.clone(),
-                    json!({ "rows": sum.rows, "checksum": checksum }),
-                )
-            })
-            .collect();
+        let tables = held.tables.iter().map(|(table, sum)| {
+            let checksum = format!("{:032x}", sum.checksum);
+            let view = json!({ "rows": sum.rows, "checksum": checksum });
+            (table.clone(), view)
+        });
         output.value(&json!({
             "outcome": what,
             "file": file.display().to_string(),
@@ -159,7 +157,7 @@ fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
             "sha256": held.checksum,
             "migrations": held.migrations,
             "verified": !held.tables.is_empty(),
-            "tables": tables,
+            "tables": tables.collect::<Map<_, _>>(),
         }))?;
         return Ok(Exit::Ok);
     }
@@ -180,36 +178,26 @@ fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
     Ok(Exit::Ok)
 }
 
-#[derive(Clone, Copy)]
-enum Tool<'a> {
-    Dump(&'a Path),
-    Restore(&'a Path),
-}
-
 /// The file of the store, or the commands for PostgreSQL.
-fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> {
-    let url = settings.database.url.expose();
-    match Location::parse(url) {
-        Ok(Location::Sqlite(path)) => Ok(path),
-        Ok(Location::Postgres(url)) => Err(with_its_own_tools(&without_password(&url), tool)),
-        Err(error) => Err(Failure::usage(error)),
+fn sqlite_file(
+    url: &str,
+    with_its_own_tools: impl FnOnce(&str) -> String,
+) -> Result<PathBuf, Failure> {
+    match Location::parse(url).map_err(Failure::usage)? {
+        Location::Sqlite(path) => Ok(path),
+        Location::Postgres(url) => {
+            let what = "the database is PostgreSQL: use its own tools";
+            Err(Failure::usage(what).hint(with_its_own_tools(&without_password(&url))))
+        }
     }
 }
 
-fn with_its_own_tools(url: &str, tool: Tool<'_>) -> Failure {
-    let what = "the database is PostgreSQL: use its own tools";
-    let hint = match tool {
-        Tool::Dump(file) => format!(
-            "pg_dump --format=custom --file='{}' '{url}'; for all databases of the server, with WAL: \
-             pg_basebackup --pgdata=FOLDER --wal-method=stream",
-            file.display()
-        ),
-        Tool::Restore(file) => format!(
-            "stop all nodes, then: pg_restore --clean --if-exists --single-transaction --dbname='{url}' '{}'",
-            file.display()
-        ),
-    };
-    Failure::usage(what).hint(hint)
+fn pg_dump(file: &Path, url: &str) -> String {
+    let file = file.display();
+    format!(
+        "pg_dump --format=custom --file='{file}' '{url}'; for all databases of the server, with WAL: \
+         pg_basebackup --pgdata=FOLDER --wal-method=stream"
+    )
 }
 
 /// By whichever name: an interrupted restore leaves the store under two.
@@ -278,8 +266,9 @@ mod tests {
 
     #[test]
     fn for_postgresql_the_command_to_copy_is_reported_without_the_password() {
-        let url = without_password("postgres://bob:hunter2@db/almanack");
-        let failure = with_its_own_tools(&url, Tool::Dump(Path::new("a.dump"))).text();
+        let url = "postgres://bob:hunter2@db/almanack";
+        let found = sqlite_file(url, |url| pg_dump(Path::new("a.dump"), url));
+        let failure = found.unwrap_err().text();
         assert!(
             failure.contains(
                 "pg_dump --format=custom --file='a.dump' 'postgres://bob:***@db/almanack'"

@@ -91,14 +91,14 @@ fn settings(
     };
     let name = ChainName::parse(name);
     let name = name.map_err(|error| Failure::usage(error).hint(hint))?;
-    let round = period("--round", &arguments.round)?;
+    let round = duration("--round", &arguments.round)?;
     if !(ROUND_MIN..=ROUND_MAX).contains(&round) {
         return Err(Failure::usage(
             "--round must be 100ms to 10s: with longer rounds, slots count as missed",
         ));
     }
     let length = arguments.length.as_deref();
-    let length = length.map(|text| period("--for", text)).transpose()?;
+    let length = length.map(|text| duration("--for", text)).transpose()?;
     Ok(Settings {
         length: length.unwrap_or_else(|| name.length()),
         run_id: run_id(arguments, actions)?,
@@ -122,20 +122,14 @@ fn off_github(arguments: &ChainArguments) -> bool {
     arguments.lock.starts_with("git:")
 }
 
-fn period(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
-    when::parse_duration(text).map_err(|unclear| unclear.of(flag))
-}
-
 fn read_dispatch(
     arguments: &ChainArguments,
     actions: &ActionsEnvironment<'_>,
 ) -> Result<Dispatch, Failure> {
     let hint = "write one line per schedule, like: */5 * * * *  owner/repo  check.yml";
     let text = match &arguments.dispatch {
-        Some(file) => fs::read_to_string(file).map_err(|error| {
-            let shown = file.display();
-            Failure::usage(format!("read `{shown}`: {error}"))
-        })?,
+        Some(file) => fs::read_to_string(file)
+            .map_err(|error| Failure::usage(format!("read `{}`: {error}", file.display())))?,
         None => actions.needed("DISPATCH", hint)?.to_owned(),
     };
     let dispatch = dispatch::parse(&text);
@@ -246,7 +240,7 @@ impl Clock for Shifted {
 
 fn clock(arguments: &ChainArguments) -> Result<Arc<dyn Clock>, Failure> {
     let offset = arguments.clock_offset.as_deref();
-    let offset = offset.map(|text| period("--clock-offset", text));
+    let offset = offset.map(|text| duration("--clock-offset", text));
     let offset = offset.transpose()?.unwrap_or_default();
     Ok(Arc::new(Shifted(offset)))
 }

@@ -13,11 +13,7 @@ use crate::{
 pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Done {
     let loaded = config::load(inputs, Need::Everything);
     let reports = reports(&loaded, inputs);
-    let exit = if reports.iter().any(Report::has_errors) {
-        Exit::Usage
-    } else {
-        Exit::Ok
-    };
+    let exit = Exit::usage_if(reports.iter().any(Report::has_errors));
     if output.json {
         let settings = (exit == Exit::Ok).then_some(&loaded.effective);
         output.value(&json!({
@@ -27,14 +23,7 @@ pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Done {
         }))?;
         return Ok(exit);
     }
-    for severity in [Severity::Error, Severity::Warning] {
-        for report in &reports {
-            let text = report.render(severity);
-            if !text.is_empty() {
-                output.note(&format!("{text}\n"));
-            }
-        }
-    }
+    output.complain(&reports);
     if exit == Exit::Ok {
         show(&loaded.effective, output)?;
     }
@@ -60,36 +49,30 @@ pub(super) fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
 }
 
 fn show(effective: &[Effective], output: &mut Output) -> Result<(), Failure> {
-    let rows: Vec<Vec<Cell>> = effective
-        .iter()
-        .map(|setting| {
-            let by_default = setting.origin == config::reader::Origin::Default;
-            let ink = if by_default { Ink::Faint } else { Ink::Notable };
-            vec![
-                Cell::new(&*setting.key),
-                Cell::new(&*setting.value),
-                Cell::new(setting.origin.to_string()).ink(ink),
-            ]
-        })
-        .collect();
+    let row = |setting: &Effective| {
+        let by_default = setting.origin == config::reader::Origin::Default;
+        let ink = if by_default { Ink::Faint } else { Ink::Notable };
+        vec![
+            Cell::new(&*setting.key),
+            Cell::new(&*setting.value),
+            Cell::new(setting.origin.to_string()).ink(ink),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = effective.iter().map(row).collect();
     output.table(&["KEY", "VALUE", "FROM"], &rows)
 }
 
 fn summary(reports: &[Report]) -> String {
     let total = |severity| -> usize { reports.iter().map(|it| it.of(severity).count()).sum() };
-    let count = |severity, word: &str| match total(severity) {
-        0 => None,
-        1 => Some(format!("1 {word}")),
-        many => Some(format!("{many} {word}s")),
-    };
     let counts = [
-        count(Severity::Error, "error"),
-        count(Severity::Warning, "warning"),
+        (total(Severity::Error), "error", "errors"),
+        (total(Severity::Warning), "warning", "warnings"),
     ];
-    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts = counts.map(|(count, one, many)| counted(count as u64, one, many));
+    let counts: Vec<String> = counts.collect();
     if counts.is_empty() {
-        "the configuration is valid".to_owned()
-    } else {
-        counts.join(", ")
+        return "the configuration is valid".to_owned();
     }
+    counts.join(", ")
 }

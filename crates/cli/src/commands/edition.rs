@@ -10,8 +10,8 @@ use almanack_core::edition::turn::Chosen;
 use almanack_engine::{editions::Editions, reloadable::Reloadable, watch::Watch};
 use jiff::civil::Date;
 
-use super::source::confirmed;
 use crate::{
+    client::EDITIONS_OFF,
     commands::prelude::*,
     wiring::{
         self, Outbound,
@@ -51,8 +51,8 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
         EditionCommand::Publish(given) => publish(client, given, output).await,
         EditionCommand::Retry { edition, max } => retry(client, edition, *max, output).await,
         EditionCommand::Reset { edition, yes } => reset(client, edition, *yes, output).await,
-        EditionCommand::Resend(given) => resend(client, given, output).await,
-        EditionCommand::Skip(given) => skip(client, given, output).await,
+        EditionCommand::Resend(given) => redeliver(client, given, true, output).await,
+        EditionCommand::Skip(given) => redeliver(client, given, false, output).await,
         EditionCommand::Preview(given) => {
             let date = day(client, given).await?;
             show::print(client, Call::get(&["editions", &date, "preview"]), output).await
@@ -121,12 +121,8 @@ impl CommandContext {
         } else {
             Box::new(io::stdout())
         };
-        workshop.editions(purpose, paper)?.ok_or_else(|| {
-            Failure::usage("editions are off").hint(
-                "put `enabled = true` under [edition] in the configuration; \
-                 docs/guide/editions.md says more",
-            )
-        })
+        let editions = workshop.editions(purpose, paper)?;
+        editions.ok_or_else(|| Failure::usage("editions are off").hint(EDITIONS_OFF))
     }
 }
 
@@ -151,21 +147,12 @@ const LIST: &[Column] = &[
     column("DATE", "/date", plain),
     column("STATE", "/state", state),
     column("STORIES", "/counts", |counts, _| {
-        Cell::new(format!("{} of {}", counts["completed"], counts["total"]))
+        format!("{} of {}", counts["completed"], counts["total"]).into()
     }),
     column("FAILED", "/counts/failed", plain),
     column("REVISION", "/revision", plain),
     column("PUBLISHED", "/published_at", ago),
 ];
-
-fn state(state: &Value, now: Timestamp) -> Cell {
-    plain(state, now).ink(match state.as_str().unwrap_or_default() {
-        "published" => Ink::Good,
-        "empty" => Ink::Bad,
-        "archived" => Ink::Faint,
-        _ => Ink::Notable,
-    })
-}
 
 /// Prints a stored document, or what differs from it.
 async fn show(client: &Client, given: &EditionShowArguments, output: &mut Output) -> Done {
@@ -234,15 +221,12 @@ const GOES_ON: &str = "a node continues, or run `almanack edition run`";
 /// Restarts an edition. The model writes, and costs, again, so this asks for confirmation.
 async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mut Output) -> Done {
     let date = day(client, given).await?;
-    if !yes {
-        let unasked = Failure::usage(format!("restart the edition of {date}?"))
-            .hint("confirm with --yes; `almanack edition retry` retries only failed stories");
-        let question =
-            format!("restart the edition of {date}? All stories are read and written again.");
-        if !confirmed(&question, unasked, output)? {
-            output.note("nothing was reset\n");
-            return Ok(Exit::Failed);
-        }
+    let question = format!("restart the edition of {date}?");
+    let why = "All stories are read and written again.";
+    let hint = "`almanack edition retry` retries only failed stories";
+    if !confirmed(yes, (&question, why), hint, output)? {
+        output.note("nothing was reset\n");
+        return Ok(Exit::Failed);
     }
     let answer = client
         .call(Call::post(&["editions", &date, "reset"]))
@@ -253,51 +237,36 @@ async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mu
     })
 }
 
-/// Sends again what a destination lacks (ED-41).
-async fn resend(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
-    let answer = redeliver(client, given, "resend").await?;
-    let chosen = chosen(given);
-    output.report(&answer, |done| match parts(done) {
-        (0, _) => format!("No change: what {chosen} lacks is about to be sent; {GOES_ON}"),
-        (1, part) => format!("Sending part {part} to {chosen} again; {GOES_ON}"),
-        (_, parts) => format!("Sending parts {parts} to {chosen} again; {GOES_ON}"),
-    })
-}
-
-/// Skips what a destination lacks (ED-41).
-async fn skip(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
-    let answer = redeliver(client, given, "skip").await?;
-    let chosen = chosen(given);
-    output.report(&answer, |done| match parts(done) {
-        (0, _) => format!("No change: what {chosen} lacks was skipped before"),
-        (1, part) => format!("Skipped part {part} of {chosen}"),
-        (_, parts) => format!("Skipped parts {parts} of {chosen}"),
-    })
-}
-
+/// Sends again what a destination lacks, or skips it (ED-41).
 async fn redeliver(
     client: &Client,
     given: &RedeliveryArguments,
-    what: &str,
-) -> Result<Answer, Failure> {
+    again: bool,
+    output: &mut Output,
+) -> Done {
     let date = day(client, &given.edition).await?;
-    let body = json!({ "destination": given.destination, "part": given.part });
-    client
-        .call(Call::post(&["editions", &date, what]).json(&body))
-        .await
-}
-
-fn chosen(given: &RedeliveryArguments) -> Chosen {
-    Chosen {
+    let chosen = Chosen {
         destination: given.destination.clone(),
         part: given.part,
-    }
-}
-
-/// How many parts, and which.
-fn parts(done: &Value) -> (usize, String) {
-    let parts = &done["parts"];
-    (parts.as_array().map_or(0, Vec::len), text(parts))
+    };
+    let body = json!({ "destination": chosen.destination, "part": chosen.part });
+    let call = Call::post(&["editions", &date, if again { "resend" } else { "skip" }]);
+    let answer = client.call(call.json(&body)).await?;
+    output.report(&answer, |done| {
+        let parts = match items(&done["parts"]).len() {
+            0 => String::new(),
+            1 => format!("part {}", text(&done["parts"])),
+            _ => format!("parts {}", text(&done["parts"])),
+        };
+        match (again, parts.is_empty()) {
+            (true, true) => {
+                format!("No change: what {chosen} lacks is about to be sent; {GOES_ON}")
+            }
+            (true, false) => format!("Sending {parts} to {chosen} again; {GOES_ON}"),
+            (false, true) => format!("No change: what {chosen} lacks was skipped before"),
+            (false, false) => format!("Skipped {parts} of {chosen}"),
+        }
+    })
 }
 
 fn is_published(edition: &Value) -> bool {
@@ -306,5 +275,5 @@ fn is_published(edition: &Value) -> bool {
 
 /// `1 story`, `2 stories`.
 fn stories(count: &Value) -> String {
-    super::source::counted(count.as_u64().unwrap_or_default(), "story", "stories")
+    counted(count.as_u64().unwrap_or_default(), "story", "stories")
 }

@@ -17,6 +17,7 @@ use almanack_core::{
     chain::{ChainHealth, ChainName, RunStatus, judge},
     time::Clock,
 };
+use serde::Serialize;
 
 use super::actions::ActionsEnvironment;
 use crate::commands::prelude::*;
@@ -30,19 +31,14 @@ const WAIT_MAX: Duration = Duration::from_mins(2);
 /// Runs that are looked at.
 const RUNS: u8 = 10;
 
-/// The result for a chain.
-struct Report {
-    chain: ChainName,
-    found: Option<ChainHealth>,
-    did: Result<Did, Error>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Did {
     Nothing,
     Started,
     /// Not restarted: it would only fail again.
     LeftAlone,
+    Failed,
 }
 
 /// Looks after the chains.
@@ -64,20 +60,17 @@ pub(super) fn run(
             .to_owned(),
         ended: arguments.ended,
     };
-    let chains: Result<Vec<ChainName>, _> = arguments
-        .chain
-        .iter()
-        .map(|name| ChainName::parse(name))
-        .collect();
+    let chains = arguments.chain.iter().map(|name| ChainName::parse(name));
+    let chains: Result<Vec<ChainName>, _> = chains.collect();
     let chains = chains.map_err(Failure::usage)?;
     let reports = wait_for(async {
         let mut reports = Vec::new();
-        for chain in chains {
+        for chain in &chains {
             reports.push(guard.look_after(chain).await);
         }
         Ok(reports)
     })?;
-    show(&reports, output)
+    show(&reports, guard.clock.now(), output)
 }
 
 struct Guard {
@@ -89,24 +82,17 @@ struct Guard {
 }
 
 impl Guard {
-    async fn look_after(&self, chain: ChainName) -> Report {
+    async fn look_after(&self, chain: &ChainName) -> Value {
         let (mut first, mut attempt) = (None, 1);
         loop {
-            let did = self.step(&chain, &mut first).await;
-            match did {
+            match self.step(chain, &mut first).await {
                 Err(error) if error.is_transient() && attempt < TRIES_MAX => {
                     let asked = error.retry_after().map(SignedDuration::unsigned_abs);
                     let wait = asked.unwrap_or(WAIT * attempt);
                     pause(wait.min(WAIT_MAX)).await;
                     attempt += 1;
                 }
-                did => {
-                    return Report {
-                        chain,
-                        found: first,
-                        did,
-                    };
-                }
+                did => return report(chain, first, &did),
             }
         }
     }
@@ -160,26 +146,22 @@ fn seen(run: Run) -> RunStatus {
     }
 }
 
-fn show(reports: &[Report], output: &mut Output) -> Done {
+fn show(reports: &[Value], now: Timestamp, output: &mut Output) -> Done {
     if output.json {
-        for report in reports {
-            output.value(&report.json())?;
-        }
+        reports.iter().try_for_each(|report| output.value(report))?;
     } else {
-        let rows: Vec<Vec<Cell>> = reports.iter().map(Report::row).collect();
-        output.table(&["CHAIN", "FOUND", "DONE"], &rows)?;
+        output.columns(REPORT, reports, now, true)?;
     }
-    let failed = reports
-        .iter()
-        .filter_map(|report| report.did.as_ref().err());
     // Chains of one repository mostly fail for one reason.
-    let hints: BTreeSet<&str> = failed.filter_map(hint).collect();
+    let hints: BTreeSet<&str> = reports
+        .iter()
+        .filter_map(|it| it["hint"].as_str())
+        .collect();
     for hint in hints {
         output.note(&format!("hint: {hint}\n"));
     }
-    let well = |report: &Report| matches!(report.did, Ok(Did::Nothing | Did::Started));
-    let all_well = reports.iter().all(well);
-    Ok(if all_well { Exit::Ok } else { Exit::Failed })
+    let well = |it: &Value| it["did"] == "nothing" || it["did"] == "started";
+    Ok(Exit::failed_if(!reports.iter().all(well)))
 }
 
 /// What a person can do about a refusal.
@@ -201,68 +183,45 @@ fn hint(error: &Error) -> Option<&'static str> {
     }
 }
 
-impl Report {
-    fn found(&self) -> &'static str {
-        match self.found {
-            Some(ChainHealth::Alive { .. }) => "alive",
-            Some(ChainHealth::Hung { .. }) => "hung",
-            Some(ChainHealth::Dead) => "dead",
-            Some(ChainHealth::Failing { .. }) => "failing",
-            None => "unknown",
-        }
-    }
-
-    fn done(&self) -> String {
-        match (&self.did, self.found) {
-            (Ok(Did::Nothing), _) => "nothing to do".to_owned(),
-            (Ok(Did::Started), Some(ChainHealth::Hung { .. })) => {
-                "cancelled and restarted".to_owned()
-            }
-            (Ok(Did::Started), _) => "started".to_owned(),
-            (Ok(Did::LeftAlone), _) => {
-                "its last runs failed immediately; not restarted for 15 minutes: see their logs"
-                    .to_owned()
-            }
-            (Err(error), _) => format!("failed: {error}"),
-        }
-    }
-
-    fn row(&self) -> Vec<Cell> {
-        let ink = match self.did {
-            Ok(Did::Nothing) => Ink::Good,
-            Ok(Did::Started) => Ink::Notable,
-            _ => Ink::Bad,
-        };
-        vec![
-            Cell::new(self.chain.as_str()),
-            Cell::new(self.found()).ink(ink),
-            Cell::new(self.done()),
-        ]
-    }
-
-    fn json(&self) -> Value {
-        let did = match self.did {
-            Ok(Did::Nothing) => "nothing",
-            Ok(Did::Started) => "started",
-            Ok(Did::LeftAlone) => "left_alone",
-            Err(_) => "failed",
-        };
-        let run_id = match self.found {
-            Some(
-                ChainHealth::Alive { run_id }
-                | ChainHealth::Hung { run_id }
-                | ChainHealth::Failing { run_id },
-            ) => Some(run_id),
-            _ => None,
-        };
-        let error = self.did.as_ref().err();
-        json!({
-            "chain": self.chain.as_str(),
-            "found": self.found(),
-            "run_id": run_id,
-            "did": did,
-            "error": error.map(ToString::to_string),
-            "hint": error.and_then(hint),
-        })
-    }
+/// The result for a chain.
+fn report(chain: &ChainName, found: Option<ChainHealth>, did: &Result<Did, Error>) -> Value {
+    let (found, run_id) = match found {
+        Some(ChainHealth::Alive { run_id }) => ("alive", Some(run_id)),
+        Some(ChainHealth::Hung { run_id }) => ("hung", Some(run_id)),
+        Some(ChainHealth::Failing { run_id }) => ("failing", Some(run_id)),
+        Some(ChainHealth::Dead) => ("dead", None),
+        None => ("unknown", None),
+    };
+    let error = did.as_ref().err();
+    json!({
+        "chain": chain.as_str(),
+        "found": found,
+        "run_id": run_id,
+        "did": did.as_ref().unwrap_or(&Did::Failed),
+        "error": error.map(ToString::to_string),
+        "hint": error.and_then(hint),
+    })
 }
+
+const REPORT: &[Column] = &[
+    column("CHAIN", "/chain", plain),
+    column("FOUND", "", |it, now| {
+        plain(&it["found"], now).ink(match it["did"].as_str() {
+            Some("nothing") => Ink::Good,
+            Some("started") => Ink::Notable,
+            _ => Ink::Bad,
+        })
+    }),
+    column("DONE", "", |it, _| {
+        let done = match (text(&it["did"]).as_str(), it["found"] == "hung") {
+            ("nothing", _) => "nothing to do",
+            ("started", true) => "cancelled and restarted",
+            ("started", false) => "started",
+            ("left_alone", _) => {
+                "its last runs failed immediately; not restarted for 15 minutes: see their logs"
+            }
+            _ => return format!("failed: {}", text(&it["error"])).into(),
+        };
+        Cell::new(done)
+    }),
+];

@@ -121,24 +121,18 @@ fn reachable(listen: IpAddr) -> IpAddr {
 
 /// A node that is not ready answers with a problem and its code, as everywhere in the API.
 fn judge(status: u16, body: &[u8]) -> Answer {
-    #[derive(Deserialize)]
-    struct Problem {
-        code: String,
-    }
-    let problem = || {
-        let problem = serde_json::from_slice::<Problem>(body).ok()?;
-        Some(match problem.code.as_str() {
-            "database_unavailable" => "its database does not answer",
-            "database_unwritable" => "its database cannot be written",
-            "shutting_down" => "it is stopping",
-            _ => return None,
-        })
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let why = match (status, body["code"].as_str()) {
+        (200, _) => {
+            let state = serde_json::from_value(body);
+            return state.map_or(Answer::Other { status }, Answer::Yes);
+        }
+        (503, Some("database_unavailable")) => "its database does not answer",
+        (503, Some("database_unwritable")) => "its database cannot be written",
+        (503, Some("shutting_down")) => "it is stopping",
+        _ => return Answer::Other { status },
     };
-    match (status, serde_json::from_slice(body)) {
-        (200, Ok(state)) => Answer::Yes(state),
-        (503, _) => problem().map_or(Answer::Other { status }, Answer::NotReady),
-        _ => Answer::Other { status },
-    }
+    Answer::NotReady(why)
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@
 use crate::{commands::prelude::*, process};
 
 pub(super) fn run(arguments: &IdleArguments, output: &mut Output) -> Done {
-    let duration =
-        when::parse_duration(&arguments.duration).map_err(|unclear| unclear.of("DURATION"))?;
+    let duration = duration("DURATION", &arguments.duration)?;
     wait_for(async {
         let stop = process::stop_signal()?;
         output.note(&format!("idle for {}\n", arguments.duration));

@@ -1,13 +1,8 @@
 //! `almanack import FORMAT FILE`: schedules of other programs as Almanack's own.
 //!
-//! Three independent steps: [`load`] reads the text, [`read`] parses it, and [`show`] or
-//! [`json_of`] prints it.
+//! Two independent steps: [`read`] parses the text, and [`show`] or [`json_of`] prints it.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::path::Path;
 
 use almanack_core::{
     import::{self, Difference, Import, Imported, Options},
@@ -18,7 +13,7 @@ use jiff::tz::TimeZone;
 use crate::{
     commands::prelude::*,
     config::{
-        report::{Place, Problem, Report, Severity},
+        report::{Place, Problem, Report},
         source::Source,
     },
 };
@@ -33,13 +28,9 @@ const STANDARD_INPUT: &str = "-";
 /// Shows the converted schedules.
 pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
-    let text = load(&arguments.file)?;
+    let text = read_text(&arguments.file, "read", TEXT_BYTES_MAX)?;
     let import = read(arguments, &text);
-    let exit = if import.problems.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Usage
-    };
+    let exit = Exit::usage_if(!import.problems.is_empty());
     if output.json {
         output.value(&json_of(arguments, &import))?;
     } else {
@@ -50,15 +41,14 @@ pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
 
 /// Refuses what cannot work before anything is read.
 fn check(arguments: &ImportArguments) -> Result<(), Failure> {
-    let usage = |what: String| Failure::usage(what);
     let format = arguments.format;
     if arguments.system && format != ImportFormat::Crontab {
-        return Err(usage("--system is only for crontabs".to_owned()));
+        return Err(Failure::usage("--system is only for crontabs"));
     }
     if let Some(tz) = &arguments.tz {
         TimeZone::get(tz).map_err(|_| {
             let what = format!("--tz: there is no time zone `{tz}`");
-            usage(what).hint("zones look like Europe/Berlin")
+            Failure::usage(what).hint("zones look like Europe/Berlin")
         })?;
     }
     let named = matches!(
@@ -66,8 +56,8 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
         ImportFormat::SystemdTimer | ImportFormat::GithubWorkflow
     );
     if named && arguments.file == STANDARD_INPUT && arguments.file_name.is_none() {
-        let what = "standard input has no file name".to_owned();
-        return Err(usage(what).hint("pass it: --as backup.timer, --as daily.yml"));
+        let what = "standard input has no file name";
+        return Err(Failure::usage(what).hint("pass it: --as backup.timer, --as daily.yml"));
     }
     if format == ImportFormat::GithubWorkflow {
         check_repository(arguments)?;
@@ -94,29 +84,6 @@ fn file_name(arguments: &ImportArguments) -> &str {
     let name = arguments.file_name.as_deref().unwrap_or(&arguments.file);
     let last = Path::new(name).file_name();
     last.and_then(|last| last.to_str()).unwrap_or(name)
-}
-
-fn load(file: &str) -> Result<String, Failure> {
-    let failed = |why: &dyn std::fmt::Display| {
-        let place = if file == STANDARD_INPUT {
-            "standard input"
-        } else {
-            file
-        };
-        Failure::usage(format!("read {place}: {why}"))
-    };
-    let mut bytes = Vec::new();
-    let read = if file == STANDARD_INPUT {
-        io::stdin().take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)
-    } else {
-        let opened = File::open(file);
-        opened.and_then(|file| file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes))
-    };
-    let read = read.map_err(|error| failed(&error))?;
-    if u64::try_from(read).unwrap_or(u64::MAX) > TEXT_BYTES_MAX {
-        return Err(failed(&"it has more than 1 MiB, the limit"));
-    }
-    String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))
 }
 
 /// Parses a text.
@@ -165,40 +132,27 @@ fn show(
         source: Some(Source::new(name.to_owned(), text)),
         problems: problems_of(import),
     };
-    for severity in [Severity::Error, Severity::Warning] {
-        let text = report.render(severity);
-        if !text.is_empty() {
-            output.note(&format!("{text}\n"));
-        }
-    }
+    output.complain(&[report]);
     output.note(&format!("{}\n", summary(import)));
     Ok(())
 }
 
 /// Problems and differences, in the order of the text; what is about all of it comes last.
 fn problems_of(import: &Import) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for problem in &import.problems {
+    let errors = import.problems.iter().map(|problem| {
         let place = place_of(problem.place);
-        let error = Problem::error(problem.reason.to_string(), Some(place));
-        problems.push(match problem.reason.hint() {
-            Some(hint) => error.hint(hint),
-            None => error,
-        });
-    }
-    for imported in &import.schedules {
-        let place = place_of(imported.place);
-        for difference in &imported.differences {
-            problems.push(Problem::warning(
-                difference.to_string(),
-                Some(place.clone()),
-            ));
+        Problem {
+            hint: problem.reason.hint(),
+            ..Problem::error(problem.reason.to_string(), Some(place))
         }
-    }
-    for difference in &import.differences {
-        problems.push(Problem::warning(difference.to_string(), None));
-    }
-    problems
+    });
+    let warning = |it: &Difference, place: Option<Place>| Problem::warning(it.to_string(), place);
+    let of_schedules = import.schedules.iter().flat_map(|imported| {
+        let differences = imported.differences.iter();
+        differences.map(|it| warning(it, Some(place_of(imported.place))))
+    });
+    let of_all = import.differences.iter().map(|it| warning(it, None));
+    errors.chain(of_schedules).chain(of_all).collect()
 }
 
 fn place_of(place: almanack_core::place::Place) -> Place {
@@ -207,15 +161,12 @@ fn place_of(place: almanack_core::place::Place) -> Place {
 }
 
 fn summary(import: &Import) -> String {
-    let count = |number: usize, word: &str| match number {
-        1 => format!("1 {word}"),
-        many => format!("{many} {word}s"),
-    };
     let own: usize = import.schedules.iter().map(|it| it.differences.len()).sum();
+    let differences = own + import.differences.len();
     let counts = [
-        count(import.schedules.len(), "schedule"),
-        count(own + import.differences.len(), "difference"),
-        count(import.problems.len(), "problem"),
+        counted(import.schedules.len() as u64, "schedule", "schedules"),
+        counted(differences as u64, "difference", "differences"),
+        counted(import.problems.len() as u64, "problem", "problems"),
     ];
     counts.join(", ")
 }
@@ -233,7 +184,7 @@ fn json_of(arguments: &ImportArguments, import: &Import) -> Value {
     });
     json!({
         "ok": import.problems.is_empty(),
-        "format": arguments.format.as_str(),
+        "format": arguments.format,
         "file": arguments.file,
         "dry_run": true,
         "schedules": import.schedules.iter().map(schedule_json).collect::<Vec<_>>(),

@@ -131,28 +131,23 @@ fn shown(location: &Location) -> String {
 }
 
 fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
+    let view = |Moved { table, sum }: &Moved| {
+        let checksum = format!("{:032x}", sum.checksum);
+        json!({ "table": table, "rows": sum.rows, "checksum": checksum })
+    };
+    let mut tables: Vec<Value> = moved.iter().map(view).collect();
     if output.json {
-        let tables: Vec<_> = moved
-            .iter()
-            .map(|table| {
-                let checksum = format!("{:032x}", table.sum.checksum);
-                json!({ "table": table.table, "rows": table.sum.rows, "checksum": checksum })
-            })
-            .collect();
         return output.value(&json!({ "outcome": "moved", "tables": tables }));
     }
-    let filled = moved.iter().filter(|table| table.sum.rows > 0);
-    let rows: Vec<Vec<Cell>> = filled
-        .map(|table| {
-            vec![
-                Cell::new(&table.table),
-                Cell::new(table.sum.rows.to_string()),
-                Cell::new(format!("{:032x}", table.sum.checksum)),
-            ]
-        })
-        .collect();
-    output.table(&["TABLE", "ROWS", "CHECKSUM"], &rows)
+    tables.retain(|table| table["rows"] != 0);
+    output.columns(TABLES, &tables, Timestamp::UNIX_EPOCH, true)
 }
+
+const TABLES: &[Column] = &[
+    column("TABLE", "/table", plain),
+    column("ROWS", "/rows", plain),
+    column("CHECKSUM", "/checksum", plain),
+];
 
 fn with_hint(error: Error) -> Failure {
     let failed = Failure::failed(&error);

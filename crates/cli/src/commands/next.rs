@@ -3,10 +3,8 @@
 use std::io;
 
 use almanack_adapters::clock::SystemClock;
-use almanack_core::{
-    schedule::{Language, Mode, Span, Warning},
-    time::Clock,
-};
+use almanack_core::{schedule::Language, time::Clock};
+use jiff::fmt::strtime;
 
 use self::question::{Answer, Question, Refusal, Zones};
 use crate::commands::prelude::*;
@@ -23,103 +21,86 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
     if arguments.batch {
         return batch::run(io::BufReader::new(io::stdin()), now, output);
     }
-    let text = arguments.expression.as_deref().unwrap_or_default();
+    let expression = arguments.expression.as_deref().unwrap_or_default();
     let question = Question {
-        expression: text,
+        expression,
         zone: &arguments.tz,
         name: &arguments.name,
-        mode: if arguments.lenient {
-            Mode::Import
-        } else {
-            Mode::Strict
-        },
-        from: from(&arguments.from, now)?,
+        lenient: arguments.lenient,
+        from: when::parse_at(&arguments.from, now).map_err(|unclear| unclear.of("--from"))?,
         count: arguments.count,
         previous: 0,
     };
-    match question.ask(&mut Zones::default()) {
-        Ok(answer) if output.json => output.value(&json_of(&answer, question.from))?,
-        Ok(answer) => show(&answer, &question, arguments.lang, output)?,
-        Err(refusal) => return Err(failure(&refusal, text, output.json)),
+    let asked = question.ask(&mut Zones::default());
+    let answer = asked.map_err(|refusal| failure(&refusal, expression, output.json))?;
+    let answer = json_of(&answer, question.from);
+    if output.json {
+        output.value(&answer)?;
+    } else {
+        show(&answer, arguments, now, output)?;
     }
     Ok(Exit::Ok)
 }
 
-fn from(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    when::parse_at(text, now).map_err(|unclear| unclear.of("--from"))
+const TIMES: &[Column] = &[column("LOCAL", "/local", local), column("UTC", "/at", utc)];
+
+/// A local time as the API writes it, with its weekday.
+pub(super) fn local(local: &Value, now: Timestamp) -> Cell {
+    let shown = strtime::parse("%FT%H:%M:%S%:z", local.as_str().unwrap_or_default());
+    let shown = shown.and_then(|it| it.to_string("%a %F %H:%M:%S %:z"));
+    shown.map_or_else(|_| plain(local, now), Cell::from)
+}
+
+pub(super) fn utc(instant: &Value, now: Timestamp) -> Cell {
+    at(instant, now).ink(Ink::Faint)
 }
 
 fn show(
-    answer: &Answer,
-    question: &Question<'_>,
-    words: Words,
+    answer: &Value,
+    arguments: &NextArguments,
+    now: Timestamp,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let language = match words {
-        Words::En => Language::English,
-        Words::Zh => Language::Chinese,
+    let words = match arguments.lang {
+        Words::En => &answer["words"]["en"],
+        Words::Zh => &answer["words"]["zh"],
     };
-    let zone = answer.zone.time_zone();
-    let name = zone.iana_name().unwrap_or("UTC");
-    output.line(&format!("{} ({name})", answer.timetable.describe(language)))?;
-    let shown = |at: &Timestamp| {
-        let local = at.to_zoned(zone.clone());
-        let utc = at.strftime("%F %H:%M:%SZ").to_string();
-        let local = local.strftime("%a %F %H:%M:%S %:z").to_string();
-        vec![Cell::new(local), Cell::new(utc).ink(Ink::Faint)]
-    };
-    let rows: Vec<Vec<Cell>> = answer.next.iter().map(shown).collect();
-    output.table(&["LOCAL", "UTC"], &rows)?;
-    if answer.next.len() < question.count {
+    let zone = answer["tz"].as_str().unwrap_or("UTC");
+    output.line(&format!("{} ({zone})", text(words)))?;
+    let next = items(&answer["next"]);
+    output.columns(TIMES, next, now, true)?;
+    if next.len() < arguments.count {
         output.note("no more times before the year 2200\n");
     }
-    for warning in warnings(answer, question.from) {
-        output.note(&format!("warning: {}\n", warning.lint));
+    for warning in items(&answer["warnings"]) {
+        output.warn(&text(&warning["message"]));
     }
     Ok(())
 }
 
-fn warnings(answer: &Answer, from: Timestamp) -> Vec<Warning> {
-    let expression = &answer.expression;
-    expression.lints(&answer.timetable, &answer.zone, from, ROUND_S)
-}
-
 fn json_of(answer: &Answer, from: Timestamp) -> Value {
     let zone = answer.zone.time_zone();
-    let next: Vec<Value> = answer
-        .next
-        .iter()
-        .map(|at| {
-            let local = at
-                .to_zoned(zone.clone())
-                .strftime("%FT%H:%M:%S%:z")
-                .to_string();
-            json!({ "at": at, "local": local })
-        })
-        .collect();
-    let warnings: Vec<Value> = warnings(answer, from)
-        .into_iter()
-        .map(|warning| {
-            let span = warning.span.map(span_of);
-            json!({ "code": warning.lint.code(), "message": warning.lint.to_string(), "span": span })
-        })
-        .collect();
+    let next = answer.next.iter().map(|at| {
+        let local = at.to_zoned(zone.clone());
+        json!({ "at": at, "local": local.strftime("%FT%H:%M:%S%:z").to_string() })
+    });
+    let expression = &answer.expression;
+    let warnings = expression.lints(&answer.timetable, &answer.zone, from, ROUND_S);
+    let warnings = warnings.into_iter().map(|warning| {
+        let span = warning.span.map(|span| [span.start, span.end]);
+        json!({ "code": warning.lint.code(), "message": warning.lint.to_string(), "span": span })
+    });
     json!({
-        "expression": answer.expression.to_string(),
+        "expression": expression.to_string(),
         "tz": zone.iana_name(),
         "words": {
             "en": answer.timetable.describe(Language::English),
             "zh": answer.timetable.describe(Language::Chinese),
         },
-        "next": next,
+        "next": next.collect::<Vec<_>>(),
         "exhausted": answer.exhausted,
-        "warnings": warnings,
+        "warnings": warnings.collect::<Vec<_>>(),
     })
-}
-
-/// A span as programs get it: first byte, one past the last.
-fn span_of(span: Span) -> [usize; 2] {
-    [span.start, span.end]
 }
 
 /// The refusal as people get it: the sentence, and the place in the expression.
@@ -132,21 +113,17 @@ fn failure(refusal: &Refusal, text: &str, json: bool) -> Failure {
         Some(span) if !json => format!("{}\n{}", refusal.message, pointed(text, span)),
         _ => refusal.message.clone(),
     };
-    let failure = Failure::new(exit, what);
-    match &refusal.hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure::new(exit, what).hinted(refusal.hint.as_deref())
 }
 
 /// The expression with the place underlined.
-pub(super) fn pointed(text: &str, span: Span) -> String {
+pub(super) fn pointed(text: &str, [start, end]: [usize; 2]) -> String {
     let plain = |text: &str| -> String {
         let plain = text.chars().map(|c| if c.is_control() { '·' } else { c });
         plain.collect()
     };
     let count = |range: Option<&str>| range.map_or(0, |text| text.chars().count());
-    let before = " ".repeat(count(text.get(..span.start)));
-    let carets = "^".repeat(count(text.get(span.start..span.end)).max(1));
+    let before = " ".repeat(count(text.get(..start)));
+    let carets = "^".repeat(count(text.get(start..end)).max(1));
     format!("  {}\n  {before}{carets}", plain(text))
 }

@@ -3,7 +3,10 @@
 pub(super) use jiff::{SignedDuration, Timestamp};
 pub(super) use serde_json::{Value, json};
 
-pub(super) use super::{CommandContext, DatabaseNeed, checked, read_text, runtime, wait_for};
+pub(super) use super::{
+    CommandContext, DatabaseNeed, FILE_BYTES_MAX, checked, confirmed, duration, read_text, runtime,
+    wait_for,
+};
 pub(super) use crate::{
     args::*,
     client::{Answer, Call, Client, Connector, List, Refusal, outcome},

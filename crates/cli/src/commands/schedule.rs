@@ -8,21 +8,14 @@ mod plan;
 mod put;
 mod show;
 
-/// Only writing a schedule may create a database.
-fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
-    match command {
-        ScheduleCommand::Put(_) => DatabaseNeed::New,
-        _ => DatabaseNeed::Existing,
-    }
-}
-
 /// Runs a command of `almanack schedule`.
 pub(super) async fn run(
     at: &Connector<'_>,
     command: &ScheduleCommand,
     output: &mut Output,
 ) -> Done {
-    let client = &at.open(database_need(command)).await?;
+    let writes = matches!(command, ScheduleCommand::Put(_));
+    let client = &at.open(DatabaseNeed::new_if(writes)).await?;
     match command {
         ScheduleCommand::List(given) => list(given).write(client, output).await,
         ScheduleCommand::Show(given) => show::run(client, &given.name, output).await,
@@ -31,15 +24,7 @@ pub(super) async fn run(
             schedule,
             until,
             note,
-        } => {
-            pause(
-                client,
-                &schedule.name,
-                (until.as_deref(), note.as_deref()),
-                output,
-            )
-            .await
-        }
+        } => pause(client, &schedule.name, (until, note), output).await,
         ScheduleCommand::Resume(given) => {
             let schedule = Named::load(client, &given.name).await?;
             let call = Call::post(&["schedules", &given.name, "resume"]);
@@ -112,15 +97,6 @@ fn list(given: &ScheduleListArguments) -> List {
     List::new(call, ("schedules", LIST), "no schedules").firing("last_firing")
 }
 
-fn state(state: &Value, now: Timestamp) -> Cell {
-    plain(state, now).ink(match state.as_str().unwrap_or_default() {
-        "active" => Ink::Good,
-        "paused" => Ink::Notable,
-        "parked" => Ink::Bad,
-        _ => Ink::Faint,
-    })
-}
-
 /// Why there is no next time.
 fn no_next(schedule: &Value) -> &'static str {
     match schedule["state"].as_str().unwrap_or_default() {
@@ -184,13 +160,12 @@ async fn slots(client: &Client, name: &str, limit: usize, output: &mut Output) -
 async fn pause(
     client: &Client,
     name: &str,
-    (until, note): (Option<&str>, Option<&str>),
+    (until, note): (&Option<String>, &Option<String>),
     output: &mut Output,
 ) -> Done {
     let schedule = Named::load(client, name).await?;
-    let until = until
-        .map(|text| schedule.time("--until", text))
-        .transpose()?;
+    let until = until.as_ref().map(|text| schedule.time("--until", text));
+    let until = until.transpose()?;
     let call = Call::post(&["schedules", name, "pause"]);
     let call = call.json(&json!({ "until": until, "note": note }));
     let ends = until.map(|until| format!(" until {}", instant(until)));
@@ -315,8 +290,4 @@ fn next_of(done: &Answer) -> String {
 
 fn check_name(given: &str) -> Result<ScheduleName, Failure> {
     ScheduleName::parse(given).map_err(Failure::usage)
-}
-
-fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {
-    when::parse_duration(text).map_err(|unclear| unclear.of(what))
 }

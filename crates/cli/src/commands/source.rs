@@ -1,9 +1,8 @@
 //! `almanack source …`, and `almanack why source:17`
 
-use std::io::{BufRead, IsTerminal};
+use std::collections::BTreeMap;
 
 use almanack_core::source::entry::canonical_address;
-use serde_json::Map;
 use url::Url;
 
 use crate::commands::prelude::*;
@@ -168,20 +167,14 @@ fn called(source: &Value) -> String {
 
 const LIST: &[Column] = &[
     column("SOURCE", "/source_id", plain),
-    column("STATE", "/state", |state, now| {
-        plain(state, now).ink(match state.as_str().unwrap_or_default() {
-            "active" => Ink::Good,
-            "paused" => Ink::Notable,
-            _ => Ink::Faint,
-        })
-    }),
-    column("NAME", "", |it, _| Cell::new(called(it))),
+    column("STATE", "/state", state),
+    column("NAME", "", |it, _| called(it).into()),
     column("TYPE", "/source_type", plain),
     column("CADENCE", "/cadence", plain),
     column("NEXT", "/next_due_at", ago),
     column("LAST", "/last_check_at", ago).or("never"),
     column("HITS", "/hit_rate", |rate, _| {
-        Cell::new(format!("{:.0} %", rate.as_f64().unwrap_or_default()))
+        format!("{:.0} %", rate.as_f64().unwrap_or_default()).into()
     }),
     column("NEEDS", "/attention", bad),
 ];
@@ -202,28 +195,20 @@ fn list(given: &SourceListArguments) -> List {
 }
 
 /// `auto` returns a manual setting to the default.
-const AUTO: &str = "auto";
+fn by_hand(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.eq_ignore_ascii_case("auto"))
+}
 
 async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
-    let by_hand = |text: &String| {
-        if text.eq_ignore_ascii_case(AUTO) {
-            Value::Null
-        } else {
-            json!(text)
-        }
-    };
     let changes = [
-        ("name", given.name.as_ref().map(|name| json!(name))),
-        (
-            "category",
-            given.category.as_ref().map(|category| json!(category)),
-        ),
-        ("policy", given.policy.as_ref().map(by_hand)),
-        ("cadence", given.cadence.as_ref().map(by_hand)),
+        ("name", given.name.as_deref().map(Some)),
+        ("category", given.category.as_deref().map(Some)),
+        ("policy", given.policy.as_deref().map(by_hand)),
+        ("cadence", given.cadence.as_deref().map(by_hand)),
     ];
     let changes = changes.into_iter();
-    let changes: Map<String, Value> = changes
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+    let changes: BTreeMap<&str, Option<&str>> = changes
+        .filter_map(|(key, value)| Some((key, value?)))
         .collect();
     let before = load(client, &given.source.id).await?;
     let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
@@ -245,37 +230,17 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
 async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mut Output) -> Done {
     let source = load(client, &given.id).await?;
     let (id, name) = (source.id, called(&source.now));
-    if !yes {
-        let question =
-            format!("remove source {id} ({name}) and its entries? This cannot be undone.");
-        let unasked = Failure::usage(format!("remove source {id} and its entries?"))
-            .hint("confirm with --yes; `almanack source pause` keeps the entries");
-        if !confirmed(&question, unasked, output)? {
-            output.note("nothing was removed\n");
-            return Ok(Exit::Failed);
-        }
+    let question = format!("remove source {id} and its entries?");
+    let why = format!("Its name is {name}. This cannot be undone.");
+    let hint = "`almanack source pause` keeps the entries";
+    if !confirmed(yes, (&question, &why), hint, output)? {
+        output.note("nothing was removed\n");
+        return Ok(Exit::Failed);
     }
     let call = Call::delete(&["sources", &id.to_string()]);
     client.call(call).await?;
     let message = format!("removed source {id} and its entries: {name}");
     output.say(&json!({ "removed": id }), &message)
-}
-
-/// Asks for a confirmation; without a terminal, nothing is done.
-pub(super) fn confirmed(
-    question: &str,
-    unasked: Failure,
-    output: &mut Output,
-) -> Result<bool, Failure> {
-    let input = std::io::stdin();
-    if !input.is_terminal() || !output.watched {
-        return Err(unasked);
-    }
-    output.note(&format!("{question} [y/N] "));
-    let mut answer = String::new();
-    let read = input.lock().read_line(&mut answer);
-    read.map_err(|error| Failure::failed(format!("read the answer: {error}")))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 const ENTRIES: &[Column] = &[
@@ -284,13 +249,8 @@ const ENTRIES: &[Column] = &[
     column("SEEN", "/seen_at", at),
     PUBLISHED,
     column("TITLE", "", |it, _| {
-        let (title, link) = (text(&it["title"]), text(&it["link"]));
-        let blank = if title.is_empty() || link.is_empty() {
-            ""
-        } else {
-            " "
-        };
-        Cell::new(format!("{title}{blank}{link}"))
+        let shown = format!("{} {}", text(&it["title"]), text(&it["link"]));
+        Cell::new(shown.trim())
     }),
 ];
 
@@ -316,8 +276,8 @@ fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         return Ok(now.saturating_sub(back).unwrap_or(Timestamp::MIN));
     }
     when::parse_at_in(text, now, "UTC").map_err(|unclear| {
-        Failure::usage(format!("--since: {}", unclear.what))
-            .hint("write an age, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
+        let hint = "write an age, like 2h or 7d, or a time, like 2026-01-05T08:00Z";
+        unclear.of("--since").hint(hint)
     })
 }
 
@@ -330,7 +290,7 @@ const STATS: &[Column] = &[
     column("waiting after failures", "/in_backoff", plain),
     column("need attention", "/attention", counts),
     column("checks with new entries", "/avg_hit_rate", |rate, _| {
-        Cell::new(format!("{:.1} %", rate.as_f64().unwrap_or_default()))
+        format!("{:.1} %", rate.as_f64().unwrap_or_default()).into()
     }),
 ];
 
@@ -347,24 +307,5 @@ async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) 
 fn counts(counted: &Value, _: Timestamp) -> Cell {
     let counted = counted.as_object().into_iter().flatten();
     let some = counted.filter(|(_, count)| count.as_u64() > Some(0));
-    let words: Vec<String> = some
-        .map(|(name, count)| format!("{count} {name}"))
-        .collect();
-    Cell::new(if words.is_empty() {
-        "none".to_owned()
-    } else {
-        words.join(", ")
-    })
-}
-
-fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {
-    when::parse_duration(text).map_err(|unclear| unclear.of(what))
-}
-
-/// `1 entry`, `2 entries`.
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
+    joined(some.map(|(name, count)| format!("{count} {name}"))).into()
 }

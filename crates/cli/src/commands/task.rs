@@ -1,26 +1,20 @@
 //! `almanack task put|get|list|cancel|retry|history`
 
+use almanack_core::task::{Invalid, Kind, Subject};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::identity;
 use crate::commands::prelude::*;
 
 mod batch;
 mod history;
 
-/// Cancelling with a revision leaves a tombstone even without a task; the others need a task.
-fn database_need(command: &TaskCommand) -> DatabaseNeed {
-    match command {
-        TaskCommand::Put(_) | TaskCommand::Cancel { .. } => DatabaseNeed::New,
-        _ => DatabaseNeed::Existing,
-    }
-}
-
 /// Runs a command of `almanack task`.
 pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut Output) -> Done {
-    let client = at.open(database_need(command)).await?;
+    // Cancelling with a revision leaves a tombstone even without a task; the others need a task.
+    let writes = matches!(command, TaskCommand::Put(_) | TaskCommand::Cancel { .. });
+    let client = at.open(DatabaseNeed::new_if(writes)).await?;
     match command {
         TaskCommand::Put(given) => match &given.batch {
             Some(file) => batch::run(&client, file, output).await,
@@ -39,9 +33,21 @@ pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut 
 /// The path of a task and what is below it. A mistake in its name is reported in the order of the
 /// command line.
 fn segments<'a>(given: &'a IdentityArguments, below: &[&'a str]) -> Result<Vec<&'a str>, Failure> {
-    identity(given)?;
+    let checked = Kind::parse(&given.kind).and(Subject::parse(&given.subject));
+    checked.map_err(refused)?;
     let of_task = ["tasks", &given.kind, &given.subject];
     Ok([&of_task[..], below].concat())
+}
+
+/// A value on the command line that breaks its rule.
+fn refused(invalid: Invalid) -> Failure {
+    let failure = Failure::usage(&invalid);
+    match invalid {
+        Invalid::Kind { given } if given.contains(':') => {
+            failure.hint("the kind comes first, then the subject: ARTICLE_PUBLISH article:42")
+        }
+        _ => failure,
+    }
 }
 
 const LIST: &[Column] = &[
@@ -64,25 +70,21 @@ fn list(given: &ListArguments) -> List {
 
 /// A status in words. A failure shows whether it is final; its day is in another column.
 fn status(task: &Value, _: Timestamp) -> Cell {
-    let live = task["live"] == true;
-    match (task["status"].as_str().unwrap_or_default(), live) {
+    let shown = match (text(&task["status"]).as_str(), task["live"] == true) {
         ("FAIL", true) => {
             let at = time(&task["execute_at"]).map(|at| at.strftime("%H:%M:%SZ").to_string());
-            let again = format!("Failed (retry at {})", at.unwrap_or_default());
-            Cell::new(again).ink(Ink::Notable)
+            format!("Failed (retry at {})", at.unwrap_or_default())
         }
-        ("FAIL", false) => Cell::new("Failed (final)").ink(Ink::Bad),
-        (status @ "SUCCESS", _) => Cell::new(status_word(status)).ink(Ink::Good),
-        (status @ "RUNNING", _) => Cell::new(status_word(status)).ink(Ink::Notable),
-        (status @ "CANCELLED", _) => Cell::new(status_word(status)).ink(Ink::Faint),
-        (status, _) => Cell::new(status_word(status)),
-    }
+        ("FAIL", false) => "Failed (final)".to_owned(),
+        (status, _) => status_word(status).to_owned(),
+    };
+    Cell::new(shown).ink(status_ink(task))
 }
 
 fn attempt(task: &Value, _: Timestamp) -> Cell {
     let number = |name: &str| task[name].as_u64().unwrap_or_default();
     let (attempt, all) = (number("attempt"), number("max_retry") + 1);
-    Cell::new(format!("{attempt}/{}", attempt.max(all)))
+    format!("{attempt}/{}", attempt.max(all)).into()
 }
 
 const PAGE: &[Column] = &[
@@ -94,12 +96,12 @@ const PAGE: &[Column] = &[
             _ => "",
         };
         let status = task["status"].as_str().unwrap_or_default();
-        Cell::new(format!("{}{left}", status_word(status)))
+        format!("{}{left}", status_word(status)).into()
     }),
     column("execute at", "/execute_at", moment),
     column("attempt", "", |task, _| {
         let of = task["max_retry"].as_u64().unwrap_or_default() + 1;
-        Cell::new(format!("{} of {of}", task["attempt"]))
+        format!("{} of {of}", task["attempt"]).into()
     }),
     column("priority", "/priority", plain),
     column("revision", "/revision", plain),
@@ -110,9 +112,7 @@ const PAGE: &[Column] = &[
     column("lease until", "/lease_until", moment),
     column("node", "/node", plain),
     column("callback", "/callback/url", plain),
-    column("replaces", "/replaces", |id, _| {
-        Cell::new(format!("task {id}"))
-    }),
+    column("replaces", "/replaces", |id, _| format!("task {id}").into()),
     column("detail", "/detail", plain),
     column("payload", "/payload", |raw, _| Cell::new(text(raw)).whole()),
 ];
@@ -170,8 +170,7 @@ async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done
         .header("idempotency-key", key)
         .header("idempotency-digest", digest.as_deref());
     let answer = client.call(call).await?;
-    let now = answer.now;
-    output.report(&answer, |receipt| sentence(receipt, now))
+    output.report(&answer, |receipt| sentence(receipt, answer.now))
 }
 
 /// The time counts as written: `+10m` sent again a minute later is the same request.
@@ -187,8 +186,8 @@ fn digest(body: &PutBody<'_>, written: &str) -> String {
 /// The payload itself, from `@FILE` or standard input where that was asked for.
 fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
     let text = match given.strip_prefix('@') {
-        Some(path) => read_text(path, "payload")?,
-        None if given == "-" => read_text("-", "payload")?,
+        Some(path) => read_text(path, "read payload from", FILE_BYTES_MAX)?,
+        None if given == "-" => read_text("-", "read payload from", FILE_BYTES_MAX)?,
         None => given.to_owned(),
     };
     RawValue::from_string(text.trim_ascii_end().to_owned()).map_err(|error| {
@@ -214,8 +213,7 @@ async fn cancel(
     let before = status_before(client, &segments).await?;
     let call = Call::delete(&segments).query("revision", revision);
     let answer = client.call(call).await?;
-    let now = answer.now;
-    let result = output.report(&answer, |receipt| sentence(receipt, now));
+    let result = output.report(&answer, |receipt| sentence(receipt, answer.now));
     if before == "RUNNING" && answer.value()["rule"] == "cancelled" {
         output.warn("the task was running; its call is not aborted and may still take effect");
     }
@@ -226,8 +224,7 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
     let before = status_before(client, &segments(given, &[])?).await?;
     let call = Call::post(&segments(given, &["retry"])?);
     let answer = client.call(call).await?;
-    let now = answer.now;
-    let result = output.report(&answer, |receipt| sentence(receipt, now));
+    let result = output.report(&answer, |receipt| sentence(receipt, answer.now));
     match (before.as_str(), answer.value()["rule"].as_str()) {
         ("CANCELLED", Some("reinserted")) => {
             output.warn("the task had been cancelled; it is scheduled again");

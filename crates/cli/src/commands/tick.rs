@@ -24,8 +24,7 @@ pub(super) fn run(
     arguments: &TickArguments,
     output: &mut Output,
 ) -> Done {
-    let budget =
-        when::parse_duration(&arguments.budget).map_err(|unclear| unclear.of("--budget"))?;
+    let budget = duration("--budget", &arguments.budget)?;
     log::start(&settings.log, output.notes_coloured())?;
     let ticked = runtime()?.block_on(tick(settings, inputs, budget))?;
     report(&ticked, output)?;
@@ -115,16 +114,8 @@ fn report(ticked: &Ticked, output: &mut Output) -> Result<(), Failure> {
             "next_due_at": ticked.next_due_at,
         }));
     }
-    let attempts: Vec<String> = ticked
-        .attempts
-        .iter()
-        .map(|(outcome, count)| format!("{count} {outcome}"))
-        .collect();
-    let attempts = if attempts.is_empty() {
-        "none".to_owned()
-    } else {
-        attempts.join(", ")
-    };
+    let attempts = ticked.attempts.iter();
+    let attempts = joined(attempts.map(|(outcome, count)| format!("{count} {outcome}")));
     let (fired, skipped) = (ticked.fired, ticked.skipped);
     output.line(&format!(
         "slots: {fired} fired, {skipped} skipped; attempts: {attempts}"

@@ -9,17 +9,10 @@ const FIRST_TOKEN: &str = "\
 This is the first token: from now on, nodes require a token or a sign-in. Revoking it does not open them again.
 ";
 
-/// Only creating a token may create a database.
-fn database_need(command: &TokenCommand) -> DatabaseNeed {
-    match command {
-        TokenCommand::Create { .. } => DatabaseNeed::New,
-        TokenCommand::List | TokenCommand::Revoke { .. } => DatabaseNeed::Existing,
-    }
-}
-
 /// Does what was asked with tokens.
 pub(super) async fn run(at: &Connector<'_>, command: &TokenCommand, output: &mut Output) -> Done {
-    let client = at.open(database_need(command)).await?;
+    let creates = matches!(command, TokenCommand::Create { .. });
+    let client = at.open(DatabaseNeed::new_if(creates)).await?;
     match command {
         TokenCommand::Create {
             name,
@@ -28,8 +21,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &TokenCommand, output: &mut
         } => create(&client, (name, *scope), expires.as_deref(), output).await,
         TokenCommand::List => {
             let answer = client.call(Call::get(&["tokens"])).await?;
-            output.all(&answer, ("tokens", LIST), "no tokens")?;
-            Ok(Exit::Ok)
+            output.all(&answer, ("tokens", LIST), "no tokens")
         }
         TokenCommand::Revoke { name } => {
             let answer = client.call(Call::delete(&["tokens", name])).await?;
@@ -53,7 +45,7 @@ async fn create(
     output: &mut Output,
 ) -> Done {
     let expires_at = expires.map(|text| expiry(text, client.now())).transpose()?;
-    let body = json!({ "name": name, "scope": scope.as_str(), "expires_at": expires_at });
+    let body = json!({ "name": name, "scope": scope, "expires_at": expires_at });
     let answer = client.call(Call::post(&["tokens"]).json(&body)).await?;
     output.report(&answer, |made| text(&made["token"]))?;
     output.aside("The token is shown only once; store it as a secret.\n");
@@ -64,7 +56,7 @@ async fn create(
 }
 
 fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    let after = when::parse_duration(text).map_err(|unclear| unclear.of("--expires"))?;
+    let after = duration("--expires", text)?;
     let at = now.checked_add(after).ok().filter(|at| *at > now);
     at.ok_or_else(|| {
         Failure::usage(format!("--expires: `{text}` is out of range"))

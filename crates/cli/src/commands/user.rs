@@ -26,28 +26,20 @@ const LIST: &[Column] = &[
     column("PASSWORD SET", "/changed_at", ago),
 ];
 
-/// Only creating a user may create a database.
-fn database_need(command: &UserCommand) -> DatabaseNeed {
-    match command {
-        UserCommand::Create { .. } => DatabaseNeed::New,
-        _ => DatabaseNeed::Existing,
-    }
-}
-
 /// Does what was asked with users.
 pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut Output) -> Done {
-    let client = &at.open(database_need(command)).await?;
+    let creates = matches!(command, UserCommand::Create { .. });
+    let client = &at.open(DatabaseNeed::new_if(creates)).await?;
     match command {
         UserCommand::Create {
             name,
             scope,
             password,
-        } => create(client, (name, scope.as_str()), password, output).await,
+        } => create(client, (name, *scope), password, output).await,
         UserCommand::Password { name, password } => change(client, name, password, output).await,
         UserCommand::List => {
             let answer = client.call(Call::get(&["users"])).await?;
-            output.all(&answer, ("users", LIST), "no users")?;
-            Ok(Exit::Ok)
+            output.all(&answer, ("users", LIST), "no users")
         }
         UserCommand::Remove { name } => {
             client.call(Call::delete(&["users", name])).await?;
@@ -60,7 +52,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut 
 
 async fn create(
     client: &Client,
-    (name, scope): (&str, &str),
+    (name, scope): (&str, ScopeName),
     password: &PasswordArguments,
     output: &mut Output,
 ) -> Done {
@@ -71,7 +63,9 @@ async fn create(
     let password = new_password(password)?;
     let body = json!({ "name": name, "scope": scope, "password": password.expose() });
     let answer = client.call(Call::post(&["users"]).json(&body)).await?;
-    output.report(&answer, |_| format!("created {name}, who may {scope}"))?;
+    output.report(&answer, |made| {
+        format!("created {name}, who may {}", text(&made["scope"]))
+    })?;
     if answer.value()["first"] == true {
         output.aside(FIRST_USER);
     }

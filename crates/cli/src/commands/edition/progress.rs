@@ -38,18 +38,6 @@ struct Snapshot {
     spent: u32,
 }
 
-impl Snapshot {
-    /// Nothing was done yet.
-    fn at_rest(account: &Account) -> Self {
-        Self {
-            account: account.clone(),
-            doing: String::new(),
-            budget: None,
-            spent: 0,
-        }
-    }
-}
-
 /// How far a run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Progress {
@@ -126,10 +114,12 @@ impl Observer for Onlooker {
 
     fn ended(&self, account: &Account) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(last) = seen.as_mut() else {
-            *seen = Some(Snapshot::at_rest(account));
-            return;
-        };
+        let last = seen.get_or_insert_with(|| Snapshot {
+            account: account.clone(),
+            doing: String::new(),
+            budget: None,
+            spent: 0,
+        });
         let paid = last.budget.take().map_or(0, |budget| budget.spent());
         last.spent = last.spent.saturating_add(paid);
         last.account = account.clone();

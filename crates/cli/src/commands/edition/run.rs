@@ -5,7 +5,7 @@ use std::{pin::pin, time::Duration};
 use almanack_adapters::clock::pause;
 use almanack_core::edition::State;
 use almanack_engine::editions::{Editions, End, Ran};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use jiff::civil::Date;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use super::{
     status,
 };
 use crate::{
-    commands::{prelude::*, progress::progress},
+    commands::{prelude::*, progress::drawn},
     process,
     wiring::editions::Purpose,
 };
@@ -68,19 +68,21 @@ async fn watched(
 ) -> Result<Ran, Failure> {
     let rules = &editions.settings.rules;
     let (onlooker, mut lines) = Onlooker::new(context.clock.clone(), rules);
-    let bar = progress(Some(1), output).with_style(style());
+    // The remaining time is the forecast's, not the bar's own guess.
+    let bar = drawn(Some(1), "{bar:20} {pos}/{len} stories  {wide_msg}", output);
     let mut running = pin!(editions.run(date, &onlooker));
-    let mut again: Option<CancellationToken> = None;
+    // Without a first signal there is no second one to wait for.
+    let (mut stopping, mut again) = (false, CancellationToken::new());
     let ran = loop {
         tokio::select! {
             biased;
             ran = &mut running => break ran,
-            () = stop.cancelled(), if again.is_none() => {
-                again = Some(process::stop_signal()?);
+            () = stop.cancelled(), if !stopping => {
+                (stopping, again) = (true, process::stop_signal()?);
                 onlooker.stop();
                 bar.suspend(|| output.note("stopping after this step; press Ctrl-C again to stop now\n"));
             }
-            () = cancelled(again.as_ref()), if again.is_some() => {
+            () = again.cancelled() => {
                 bar.finish_and_clear();
                 return Err(left());
             }
@@ -93,25 +95,10 @@ async fn watched(
     Ok(ran?)
 }
 
-async fn cancelled(token: Option<&CancellationToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
-        None => std::future::pending().await,
-    }
-}
-
 /// Stops immediately: another process takes up the step once its lease has expired.
 fn left() -> Failure {
     Failure::failed("stopped in the middle of a step")
         .hint("a tick or another run takes up the step again after some minutes")
-}
-
-/// Stories, and everything else in words: the remaining time is the forecast's, not the bar's own
-/// guess.
-fn style() -> ProgressStyle {
-    let template = "{bar:20} {pos}/{len} stories  {wide_msg}";
-    // A template that does not parse would only cost its looks.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A line per step, where there is no bar.

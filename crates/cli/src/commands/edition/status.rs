@@ -2,23 +2,21 @@
 
 use almanack_core::edition::delivery::IN_DOUBT;
 
-use super::{day, is_published, state};
+use super::{day, is_published};
 use crate::{commands::prelude::*, when::Relative};
 
 const HEAD: &[Column] = &[
     column("edition", "/date", plain),
     column("state", "/state", state),
     column("stories", "/counts", |it, _| {
-        Cell::new(format!(
+        let sum = format!(
             "{} completed, {} failed, {} pending, {} in progress, of {}",
             it["completed"], it["failed"], it["pending"], it["processing"], it["total"]
-        ))
+        );
+        sum.into()
     }),
     column("batches", "/plan", |plan, _| {
-        Cell::new(format!(
-            "{} of {}",
-            plan["batches_done"], plan["batches_planned"]
-        ))
+        format!("{} of {}", plan["batches_done"], plan["batches_planned"]).into()
     }),
     column("requests", "/requests", plain),
     column("source", "/story_source", plain),
@@ -30,11 +28,9 @@ const HEAD: &[Column] = &[
 
 const FAILED: &[Column] = &[
     column("STORY", "", |it, _| {
-        Cell::new(format!("{}. {}", it["rank"], text(&it["original_title"])))
+        format!("{}. {}", it["rank"], text(&it["original_title"])).into()
     }),
-    column("RETRIES", "/retry_count", |count, _| {
-        Cell::new(format!("{count}×"))
-    }),
+    column("RETRIES", "/retry_count", times),
     column("ERROR", "/error", bad),
 ];
 
@@ -44,28 +40,17 @@ const BATCHES: &[Column] = &[
     column("STORIES", "/story_count", plain),
     column("REQUESTS", "/requests", plain),
     column("TOKENS", "", |it, _| {
-        Cell::new(format!("{} in, {} out", it["tokens_in"], it["tokens_out"]))
+        format!("{} in, {} out", it["tokens_in"], it["tokens_out"]).into()
     }),
-    column("TOOK", "/duration_ms", |ms, _| {
-        Cell::new(format!("{ms} ms"))
-    }),
+    column("TOOK", "/duration_ms", |ms, _| format!("{ms} ms").into()),
     column("NODE", "/node", plain),
 ];
 
 const DELIVERIES: &[Column] = &[
     column("DESTINATION", "/destination", plain),
     column("PART", "/part", plain),
-    column("STATE", "/state", |state, now| {
-        plain(state, now).ink(match state.as_str().unwrap_or_default() {
-            "confirmed" => Ink::Good,
-            "failed" | "unknown" => Ink::Bad,
-            "skipped" => Ink::Faint,
-            _ => Ink::Notable,
-        })
-    }),
-    column("SENT", "/attempts", |count, _| {
-        Cell::new(format!("{count}×"))
-    }),
+    column("STATE", "/state", state),
+    column("SENT", "/attempts", times),
     column("DETAIL", "", delivered),
 ];
 
@@ -82,6 +67,10 @@ const ALERTS: &[Column] = &[
     column("UNTIL", "/closed_at", at),
     column("DETAIL", "/detail", plain),
 ];
+
+fn times(count: &Value, _: Timestamp) -> Cell {
+    format!("{count}×").into()
+}
 
 /// Shows the status of an edition.
 pub(super) async fn run(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
@@ -103,13 +92,12 @@ pub(super) fn show(edition: &Answer, output: &mut Output) -> Result<(), Failure>
     }
     let (it, now) = (edition.value(), edition.now);
     output.page(HEAD, &it, now)?;
-    let list = |name: &str| it[name].as_array().cloned().unwrap_or_default();
-    let mut failed = list("stories");
+    let mut failed = items(&it["stories"]).to_vec();
     failed.retain(|story| story["status"] == "failed");
     output.section(FAILED, &failed, now)?;
-    output.section(BATCHES, &list("batches"), now)?;
-    output.section(DELIVERIES, &list("deliveries"), now)?;
-    output.section(ALERTS, &list("alerts"), now)
+    output.section(BATCHES, items(&it["batches"]), now)?;
+    output.section(DELIVERIES, items(&it["deliveries"]), now)?;
+    output.section(ALERTS, items(&it["alerts"]), now)
 }
 
 fn delivered(delivery: &Value, now: Timestamp) -> Cell {

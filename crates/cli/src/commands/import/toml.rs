@@ -13,7 +13,7 @@ const ALWAYS: &str = "tz";
 pub(super) fn schedule(imported: &Imported) -> String {
     let mut lines = vec![
         "[[schedule]]".to_owned(),
-        format!("name = {}", text(imported.name.as_str())),
+        format!("name = {}", plain(&imported.name.as_str().into())),
     ];
     let given = given(&imported.definition, &[ALWAYS]);
     for Field { name: key, .. } in SCHEDULE {
@@ -61,29 +61,9 @@ fn target(target: &Target) -> String {
     format!("{{ {} }}", pairs.join(", "))
 }
 
-/// A value on one line.
+/// A value as it stands behind a key.
 fn plain(value: &Value) -> String {
-    match value {
-        Value::String(string) => text(string),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(plain).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(map) => {
-            let pairs = map
-                .iter()
-                .map(|(key, value)| format!("{} = {}", text(key), plain(value)));
-            let pairs: Vec<String> = pairs.collect();
-            format!("{{ {} }}", pairs.join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
-/// A basic string; every quote, backslash and control character is protected.
-fn text(string: &str) -> String {
-    let quoted = Value::from(string).to_string();
-    quoted.replace('\u{7f}', "\\u007F")
+    toml::Value::try_from(value).map_or_else(|_| value.to_string(), |it| it.to_string())
 }
 
 #[cfg(test)]

@@ -5,13 +5,9 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use almanack_core::schedule::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    question::{Answer, Question, Refusal, Stage, Zones},
-    span_of,
-};
+use super::question::{Question, Refusal, Stage, Zones};
 use crate::commands::prelude::*;
 
 const LINE_BYTES_MAX: u64 = 64 * 1024;
@@ -42,7 +38,7 @@ enum Previous {
 }
 
 /// A line of the answer.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Reply {
     id: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,17 +48,7 @@ struct Reply {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     exhausted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Problem>,
-}
-
-#[derive(Serialize)]
-struct Problem {
-    stage: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    span: Option<[usize; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
+    error: Option<Refusal>,
 }
 
 pub(super) fn run<R: Read>(mut input: BufReader<R>, now: Timestamp, output: &mut Output) -> Done {
@@ -76,8 +62,10 @@ pub(super) fn run<R: Read>(mut input: BufReader<R>, now: Timestamp, output: &mut
             Ok(line) => line.answer(now, &mut zones),
             Err(error) => {
                 exit = Exit::Failed;
-                let refusal = Refusal::at(Stage::Question, error.to_string());
-                refused(&Value::Null, &refusal, false)
+                Reply {
+                    error: Some(Refusal::at(Stage::Question, error.to_string())),
+                    ..Reply::default()
+                }
             }
         };
         output.value(&answer)?;
@@ -116,52 +104,35 @@ impl Line {
             hint: Some(unclear.hint),
             ..Refusal::at(Stage::Question, format!("from: {}", unclear.what))
         });
-        let mode = if self.lenient {
-            Mode::Import
-        } else {
-            Mode::Strict
-        };
         let asked = asked.and_then(|from| {
             let question = Question {
                 expression: &self.expr,
                 zone: self.tz.as_deref().unwrap_or("UTC"),
                 name: &self.name,
-                mode,
+                lenient: self.lenient,
                 from,
                 count,
                 previous,
             };
             question.ask(zones)
         });
+        let reply = Reply {
+            id: self.id.clone(),
+            ..Reply::default()
+        };
+        let with_previous = |found: &Vec<Timestamp>| (previous > 0).then(|| found.clone());
         match asked {
-            Ok(answer) => answered(&self.id, &answer, previous > 0),
-            Err(refusal) => refused(&self.id, &refusal, previous > 0),
+            Ok(answer) => Reply {
+                prev: with_previous(&answer.previous),
+                next: Some(answer.next),
+                exhausted: answer.exhausted,
+                ..reply
+            },
+            Err(refusal) => Reply {
+                prev: refusal.previous.as_ref().and_then(with_previous),
+                error: Some(refusal),
+                ..reply
+            },
         }
-    }
-}
-
-fn answered(id: &Value, answer: &Answer, with_previous: bool) -> Reply {
-    Reply {
-        id: id.clone(),
-        next: Some(answer.next.clone()),
-        prev: with_previous.then(|| answer.previous.clone()),
-        exhausted: answer.exhausted,
-        error: None,
-    }
-}
-
-fn refused(id: &Value, refusal: &Refusal, with_previous: bool) -> Reply {
-    let reports_previous = with_previous && refusal.stage == Stage::Next;
-    Reply {
-        id: id.clone(),
-        next: None,
-        prev: reports_previous.then(|| refusal.previous.clone()),
-        exhausted: false,
-        error: Some(Problem {
-            stage: refusal.stage.as_str(),
-            message: refusal.message.clone(),
-            span: refusal.span.map(span_of),
-            hint: refusal.hint.clone(),
-        }),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::schedule::{Expression, Mode, Span, Timetable, Zone};
+use almanack_core::schedule::{Expression, Mode, Timetable, Zone};
 use jiff::{Timestamp, tz::TimeZone};
+use serde::Serialize;
 
 use crate::suggest;
 
@@ -16,7 +17,8 @@ pub(super) struct Question<'a> {
     /// Where the expression does not name a zone itself.
     pub(super) zone: &'a str,
     pub(super) name: &'a str,
-    pub(super) mode: Mode,
+    /// Whether other programs' syntax is accepted.
+    pub(super) lenient: bool,
     /// Neither the next nor the previous occurrence is here.
     pub(super) from: Timestamp,
     pub(super) count: usize,
@@ -34,23 +36,30 @@ pub(super) struct Answer {
 }
 
 /// Why there is no answer.
+#[derive(Serialize)]
 pub(super) struct Refusal {
     pub(super) stage: Stage,
     pub(super) message: String,
-    pub(super) span: Option<Span>,
+    /// Where in the expression: the first byte, and one past the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) span: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
     /// An expression that will not fire again may have fired before.
-    pub(super) previous: Vec<Timestamp>,
+    #[serde(skip)]
+    pub(super) previous: Option<Vec<Timestamp>>,
 }
 
 /// How far a question came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Stage {
     /// The question itself is not understood.
     Question,
     /// The expression is refused.
     Parse,
     /// The zone is unknown.
+    #[serde(rename = "tz")]
     Zone,
     Next,
 }
@@ -67,12 +76,16 @@ impl Question<'_> {
                 return Err(Refusal::at(Stage::Question, message));
             }
         }
-        let expression =
-            Expression::parse(self.expression, self.mode).map_err(|error| Refusal {
-                span: Some(error.span),
-                hint: error.hint(),
-                ..Refusal::at(Stage::Parse, error.to_string())
-            })?;
+        let mode = if self.lenient {
+            Mode::Import
+        } else {
+            Mode::Strict
+        };
+        let expression = Expression::parse(self.expression, mode).map_err(|error| Refusal {
+            span: Some([error.span.start, error.span.end]),
+            hint: error.hint(),
+            ..Refusal::at(Stage::Parse, error.to_string())
+        })?;
         let zone = zones.get(expression.zone().unwrap_or(self.zone))?.clone();
         let timetable = expression.compile(self.name);
         let previous = walk(self.previous, self.from, |at| {
@@ -105,7 +118,7 @@ impl Question<'_> {
             format!("`{text}` does not fire after {}", self.from)
         };
         Refusal {
-            previous,
+            previous: Some(previous),
             ..Refusal::at(Stage::Next, message)
         }
     }
@@ -144,19 +157,7 @@ impl Refusal {
             message,
             span: None,
             hint: None,
-            previous: Vec::new(),
-        }
-    }
-}
-
-impl Stage {
-    /// A name for programs.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Parse => "parse",
-            Self::Zone => "tz",
-            Self::Next => "next",
+            previous: None,
         }
     }
 }

@@ -8,7 +8,6 @@ use almanack_core::plan::{
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
 
-use super::duration;
 use crate::{
     commands::prelude::*,
     config::{Loaded, report::Severity},
@@ -59,18 +58,13 @@ pub(super) async fn run(
         until: from.saturating_add(period).unwrap_or(Timestamp::MAX),
         listed_max: LISTED_MAX,
     };
-    let found = in_force(client).await?;
-    let effects = effects(&loaded, found, stretch);
+    let effects = effects(&loaded, in_force(client).await?, stretch);
     if output.json {
         json_of(&effects, &loaded, stretch, output)?;
     } else {
         show(&effects, &loaded, output)?;
     }
-    Ok(if loaded.schedules.problems.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Usage
-    })
+    Ok(Exit::usage_if(!loaded.schedules.problems.is_empty()))
 }
 
 /// An active schedule.
@@ -78,17 +72,23 @@ struct InForce {
     origin: Option<Origin>,
     state: String,
     definition: Option<Definition>,
+    rule: Option<Ready>,
 }
 
 async fn in_force(client: &Client) -> Result<BTreeMap<ScheduleName, InForce>, Failure> {
+    let zones = Zones::default();
     let schedules = client.all(Call::get(&["schedules"]), "schedules").await?;
     let named = schedules.iter().filter_map(|it| {
+        let name = ScheduleName::parse(&text(&it["name"])).ok()?;
+        let definition = Definition::from_json(&it["definition"].to_string()).ok();
+        let rule = definition.clone();
         let schedule = InForce {
             origin: Origin::parse(&text(&it["origin"])),
             state: text(&it["state"]),
-            definition: Definition::from_json(&it["definition"].to_string()).ok(),
+            rule: rule.and_then(|it| zones.ready(&name, it).ok()),
+            definition,
         };
-        Some((ScheduleName::parse(&text(&it["name"])).ok()?, schedule))
+        Some((name, schedule))
     });
     Ok(named.collect())
 }
@@ -99,17 +99,15 @@ fn effects(
     stretch: Stretch,
 ) -> Vec<Effect> {
     let zones = Zones::default();
-    let mut effects = Vec::new();
-    for wanted in &loaded.schedules.wanted {
-        let old = found.remove(&wanted.name);
-        effects.push(effect(&zones, wanted, old.as_ref(), stretch));
-    }
+    let wanted = loaded.schedules.wanted.iter();
+    let effect = |wanted: &Wanted| effect(&zones, wanted, found.remove(&wanted.name), stretch);
+    let mut effects: Vec<Effect> = wanted.map(effect).collect();
     let gone = found.into_iter().filter(|(name, schedule)| {
         schedule.origin == Some(Origin::File) && !loaded.schedules.keep.contains(name)
     });
     effects.extend(gone.map(|(name, schedule)| Effect {
         what: What::Removed,
-        firings: compare(old_rule(&zones, &name, &schedule).as_ref(), None, stretch),
+        firings: compare(schedule.rule.as_ref(), None, stretch),
         state: Some(schedule.state),
         name,
     }));
@@ -117,41 +115,36 @@ fn effects(
     effects
 }
 
-fn effect(zones: &Zones, wanted: &Wanted, old: Option<&InForce>, stretch: Stretch) -> Effect {
+fn effect(zones: &Zones, wanted: &Wanted, old: Option<InForce>, stretch: Stretch) -> Effect {
     let name = wanted.name.clone();
     let new = zones.ready(&name, wanted.definition.clone()).ok();
-    let rule = old.and_then(|old| old_rule(zones, &name, old));
-    let definition = old.and_then(|old| old.definition.as_ref());
-    let (what, firings) = match old {
-        None => (What::Created, compare(None, new.as_ref(), stretch)),
-        Some(InForce {
-            origin: Some(origin @ (Origin::Api | Origin::Dispatch)),
-            ..
-        }) => {
-            let same = compare(rule.as_ref(), rule.as_ref(), stretch);
-            (What::Refused(*origin), same)
+    let Some(old) = old else {
+        return Effect {
+            name,
+            what: What::Created,
+            firings: compare(None, new.as_ref(), stretch),
+            state: None,
+        };
+    };
+    let (what, new) = match (old.origin, old.definition) {
+        (Some(origin @ (Origin::Api | Origin::Dispatch)), _) => {
+            (What::Refused(origin), old.rule.as_ref())
         }
-        Some(_) => {
-            let changed = definition.map(|old| changed_keys(old, &wanted.definition));
+        (_, before) => {
+            let changed = before.map(|before| changed_keys(&before, &wanted.definition));
             let what = match changed {
                 Some(keys) if keys.is_empty() => What::Unchanged,
-                Some(keys) => What::Changed(keys),
-                None => What::Changed(Vec::new()),
+                keys => What::Changed(keys.unwrap_or_default()),
             };
-            (what, compare(rule.as_ref(), new.as_ref(), stretch))
+            (what, new.as_ref())
         }
     };
     Effect {
         name,
         what,
-        firings,
-        state: old.map(|old| old.state.clone()),
+        firings: compare(old.rule.as_ref(), new, stretch),
+        state: Some(old.state),
     }
-}
-
-fn old_rule(zones: &Zones, name: &ScheduleName, schedule: &InForce) -> Option<Ready> {
-    let definition = schedule.definition.clone()?;
-    zones.ready(name, definition).ok()
 }
 
 impl What {
@@ -258,12 +251,9 @@ fn title(effect: &Effect, output: &Output) -> String {
 }
 
 fn list(sign: &str, firings: &Firings, output: &mut Output) -> Result<(), Failure> {
-    let rows: Vec<Vec<Cell>> = firings
-        .listed
-        .iter()
-        .map(|at| vec![Cell::new(format!("  {sign}")), Cell::new(instant(*at))])
-        .collect();
-    output.rows(&rows)?;
+    for at in &firings.listed {
+        output.line(&format!("  {sign}  {}", instant(*at)))?;
+    }
     let listed = u64::try_from(firings.listed.len()).unwrap_or(u64::MAX);
     match firings.count.saturating_sub(listed) {
         0 => Ok(()),

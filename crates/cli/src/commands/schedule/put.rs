@@ -3,10 +3,9 @@
 //! The flags are gathered as the JSON of a definition, so that what is left out gets the same
 //! defaults as in the file and over the API.
 
-use almanack_core::{plan::Definition, schedule::Span};
-use serde_json::Map;
+use almanack_core::plan::Definition;
 
-use super::{check_name, duration, next_of};
+use super::{check_name, next_of};
 use crate::{
     commands::{next::pointed, prelude::*},
     suggest,
@@ -64,22 +63,11 @@ fn warn_of_idle(client: &Client, definition: Value, output: &mut Output) {
 /// A refusal with its place in the expression.
 fn refused(refusal: &Refusal, given: &SchedulePutArguments) -> Failure {
     if let Some(misread) = refusal.expression() {
-        let span = |at: usize| {
-            let at = misread["span"][at].as_u64()?;
-            usize::try_from(at).ok()
-        };
         let mut what = text(&misread["message"]);
-        if let (Some(start), Some(end)) = (span(0), span(1)) {
-            what = format!(
-                "{what}\n{}",
-                pointed(&given.expression, Span { start, end })
-            );
+        if let Ok(span) = serde_json::from_value(misread["span"].clone()) {
+            what = format!("{what}\n{}", pointed(&given.expression, span));
         }
-        let failure = Failure::usage(what);
-        return match misread["hint"].as_str() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        };
+        return Failure::usage(what).hinted(misread["hint"].as_str());
     }
     match (refusal.place(), &given.policies.tz) {
         ("tz", Some(tz)) => refusal.failure().hint(suggest::zone(tz)),
@@ -88,40 +76,25 @@ fn refused(refusal: &Refusal, given: &SchedulePutArguments) -> Failure {
 }
 
 fn definition(given: &SchedulePutArguments) -> Result<Value, Failure> {
-    let mut map = Map::new();
-    map.insert("expression".to_owned(), json!(given.expression));
-    map.insert("target".to_owned(), target(given)?);
-    policies(&given.policies, &mut map)?;
-    Ok(Value::Object(map))
-}
-
-fn policies(given: &PolicyArguments, map: &mut Map<String, Value>) -> Result<(), Failure> {
-    for (key, text) in [
-        ("tz", &given.tz),
-        ("catch_up", &given.catch_up),
-        ("overlap", &given.overlap),
-        ("on_resume", &given.on_resume),
+    let mut definition = json!(given.policies);
+    for (key, flag) in [
+        ("grace", "--grace"),
+        ("catch_up_pace", "--catch-up-pace"),
+        ("splay", "--splay"),
+        ("retry_for", "--retry-for"),
     ] {
-        map.extend(text.as_ref().map(|text| (key.to_owned(), json!(text))));
-    }
-    for (key, flag, text) in [
-        ("grace", "--grace", &given.grace),
-        ("catch_up_pace", "--catch-up-pace", &given.catch_up_pace),
-        ("splay", "--splay", &given.splay),
-        ("retry_for", "--retry-for", &given.retry_for),
-    ] {
-        if let Some(text) = text {
+        if let Some(text) = definition[key].as_str() {
             let period = when::show_duration(duration(flag, text)?);
-            map.insert(key.to_owned(), json!(period));
+            definition[key] = period.into();
         }
     }
-    map.extend(
-        given
-            .max_catch_up
-            .map(|it| ("max_catch_up".to_owned(), json!(it))),
-    );
-    map.extend(given.priority.map(|it| ("priority".to_owned(), json!(it))));
-    Ok(())
+    definition["expression"] = json!(given.expression);
+    definition["target"] = target(given)?;
+    // What is left out gets its default.
+    if let Some(map) = definition.as_object_mut() {
+        map.retain(|_, value| !value.is_null());
+    }
+    Ok(definition)
 }
 
 /// The command line takes exactly one of the targets.

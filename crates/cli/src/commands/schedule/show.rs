@@ -2,17 +2,18 @@
 
 use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
 use almanack_engine::zones::Zones;
-use jiff::fmt::strtime;
-use serde_json::Map;
 
 use super::{SLOTS, check_name};
-use crate::commands::prelude::*;
+use crate::commands::{
+    next::{local, utc},
+    prelude::*,
+};
 
 /// People's changes that are shown.
 const EDITS_MAX: usize = 10;
 
 const HEAD: &[Column] = &[
-    column("state", "", state),
+    column("state", "", standing),
     column("when", "/timetable/words", plain),
     column("expression", "/definition/expression", plain),
     column("zone", "/definition/tz", plain),
@@ -35,13 +36,8 @@ const HEAD: &[Column] = &[
 ];
 
 const NEXT: &[Column] = &[
-    column("NEXT", "/local", |local, _| {
-        let local = local.as_str().unwrap_or_default();
-        let shown = strtime::parse("%FT%H:%M:%S%:z", local);
-        let shown = shown.and_then(|it| it.to_string("%a %F %H:%M:%S %:z"));
-        Cell::new(shown.unwrap_or_else(|_| local.to_owned()))
-    }),
-    column("UTC", "/at", |it, now| faint(&instant_of(it).into(), now)),
+    column("NEXT", "/local", local),
+    column("UTC", "/at", utc),
     column("", "/at", ago),
 ];
 
@@ -60,8 +56,7 @@ pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Do
         return Ok(Exit::Ok);
     }
     let mut schedule = answer.value();
-    let in_force = in_force(&name, &schedule);
-    schedule["in_force"] = Value::Object(in_force);
+    schedule["in_force"] = in_force(&name, &schedule);
     client
         .add_firings(std::slice::from_mut(&mut schedule), "last_firing")
         .await?;
@@ -91,52 +86,40 @@ pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Do
     Ok(Exit::Ok)
 }
 
-fn state(schedule: &Value, _: Timestamp) -> Cell {
+fn standing(schedule: &Value, _: Timestamp) -> Cell {
     let since = |it: &Value| instant_of(&it["since"]);
     let (paused, parked) = (&schedule["paused"], &schedule["parked"]);
     Cell::new(match schedule["state"].as_str().unwrap_or_default() {
         "paused" => {
-            let until = instant_of(&paused["until"]);
-            let until = if until.is_empty() {
-                until
-            } else {
-                format!(" until {until}")
-            };
+            let until = time(&paused["until"]);
+            let until = until.map_or_else(String::new, |at| format!(" until {}", instant(at)));
             let note = paused["note"].as_str().map(|note| format!(": {note}"));
             let (by, note) = (text(&paused["by"]), note.unwrap_or_default());
             format!("paused by {by} since {}{until}{note}", since(paused))
         }
-        "parked" => format!(
-            "parked since {}: {}",
-            since(parked),
-            text(&parked["reason"])
-        ),
+        "parked" => {
+            let (since, reason) = (since(parked), text(&parked["reason"]));
+            format!("parked since {since}: {reason}")
+        }
         "removed" => format!("removed at {}", instant_of(&schedule["removed_at"])),
         state => state.to_owned(),
     })
 }
 
 /// What the policies come to for the next slot.
-fn in_force(name: &ScheduleName, schedule: &Value) -> Map<String, Value> {
+fn in_force(name: &ScheduleName, schedule: &Value) -> Value {
     let definition = Definition::from_json(&schedule["definition"].to_string()).ok();
     let ready = definition.and_then(|it| Zones::default().ready(name, it).ok());
     let Some(ready) = ready else {
-        return Map::new();
+        return Value::Null;
     };
     let next_at = time(&schedule["next_at"]);
     let retry_for = next_at.map(|slot| when::rounded(ready.retry_for(slot)));
-    let policies = [
-        (
-            "catch_up",
-            Some(catch_up(&ready, next_at, &schedule["definition"])),
-        ),
-        ("retry_for", retry_for),
-        ("splay", splay(&ready, next_at)),
-    ];
-    let policies = policies.into_iter();
-    policies
-        .map(|(key, value)| (key.to_owned(), value.into()))
-        .collect()
+    json!({
+        "catch_up": catch_up(&ready, next_at, &schedule["definition"]),
+        "retry_for": retry_for,
+        "splay": splay(&ready, next_at),
+    })
 }
 
 fn catch_up(ready: &Ready, next_at: Option<Timestamp>, definition: &Value) -> String {

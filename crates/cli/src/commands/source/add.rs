@@ -3,7 +3,7 @@
 //! People know sites, not feeds: on a page that is not a feed, the feeds it links to are looked up.
 //! One is used, several are listed, none is a failure; nothing is guessed.
 
-use super::{PUBLISHED, called, counted, rules};
+use super::{PUBLISHED, called, rules};
 use crate::commands::prelude::*;
 
 /// Entries shown of what would be read.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use almanack_adapters::clock::pause;
 
-use super::{NamedSource, PUBLISHED, called, counted, duration, load};
+use super::{NamedSource, PUBLISHED, called, load};
 use crate::{commands::prelude::*, when::Relative};
 
 /// How often to poll for the result.

@@ -6,14 +6,13 @@
 
 use std::path::Path;
 
-use super::counted;
 use crate::commands::prelude::*;
 
 const MEDIA_TYPE: &str = "text/x-opml";
 
 /// Adds the feeds of a file; `-` is standard input.
 pub(super) async fn import(client: &Client, file: &str, output: &mut Output) -> Done {
-    let list = read_text(file, "sources")?;
+    let list = read_text(file, "read sources from", FILE_BYTES_MAX)?;
     let call = Call::post(&["sources", "opml"]).content(MEDIA_TYPE, list.into_bytes());
     let answer = client.try_call(call).await?;
     let answer = answer.map_err(|refusal| match refusal.code() {
@@ -37,11 +36,7 @@ pub(super) async fn import(client: &Client, file: &str, output: &mut Output) -> 
             number("refused")
         )
     })?;
-    Ok(if number("refused") > 0 {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    Ok(Exit::failed_if(number("refused") > 0))
 }
 
 /// Writes the feeds as OPML.

@@ -4,31 +4,19 @@ use almanack_core::source::{
     policy::{Budget, Policy},
     replay::{Class, Figures, Replay, Report, Trace},
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::Map;
 
-use crate::commands::prelude::*;
+use crate::commands::{prelude::*, progress::drawn};
 
 mod read;
 
-/// What the policies are held to.
-enum Wanted {
-    /// Each makes as many checks as it makes.
-    Own,
-    /// So many in total.
-    Checks(u64),
-}
-
 /// Replays every policy and shows the results.
 pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
-    let policies: Vec<Policy> = arguments
-        .policy
-        .iter()
-        .map(|text| policy(text, "--policy"))
-        .collect::<Result<_, _>>()?;
+    let policies = arguments.policy.iter().map(|text| policy(text, "--policy"));
+    let policies: Vec<Policy> = policies.collect::<Result<_, _>>()?;
     let budget = budget(arguments)?;
     let traces = read::traces(&arguments.trace)?;
-    let bar = progress(output);
+    // How long it takes is not known before: prices are looked for.
+    let bar = drawn(None, "{spinner} {msg}: {pos} sources replayed", output);
     let watch = || bar.inc(1);
     let replay = Replay {
         traces: &traces,
@@ -39,21 +27,22 @@ pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
     let mut reports = Vec::new();
     for policy in &policies {
         bar.set_message(policy.to_string());
-        let budget = match wanted {
-            Wanted::Own => budget,
-            Wanted::Checks(checks) => replay.calibrate(policy, checks, &budget).budget,
-        };
-        reports.push((policy, budget, replay.report(policy, &budget)));
+        let calibrated = |checks| replay.calibrate(policy, checks, &budget).budget;
+        let budget = wanted.map_or(budget, calibrated);
+        reports.push(view(policy, &budget, &replay.report(policy, &budget)));
     }
     bar.finish_and_clear();
     if output.json {
-        for (policy, budget, report) in &reports {
-            output.value(&json_of(policy, budget, report))?;
+        for (mut all, classes) in reports {
+            all["classes"] = classes.into_iter().collect();
+            output.value(&all)?;
         }
         return Ok(Exit::Ok);
     }
     show(&reports, output)?;
-    report_unmet(&wanted, &reports, output);
+    if let Some(wanted) = wanted {
+        report_unmet(wanted, &reports, output);
+    }
     Ok(Exit::Ok)
 }
 
@@ -63,8 +52,6 @@ fn policy(text: &str, flag: &str) -> Result<Policy, Failure> {
 }
 
 fn budget(arguments: &ReplayArguments) -> Result<Budget, Failure> {
-    let length =
-        |flag: &str, text: &str| when::parse_duration(text).map_err(|unclear| unclear.of(flag));
     let plain = Budget::default();
     let rate_min_per_day = arguments.rate_min.unwrap_or(plain.rate_min_per_day);
     if !rate_min_per_day.is_finite() || rate_min_per_day < 0.0 {
@@ -72,8 +59,8 @@ fn budget(arguments: &ReplayArguments) -> Result<Budget, Failure> {
         return Err(Failure::usage(what));
     }
     Ok(Budget {
-        floor: length("--floor", &arguments.floor)?,
-        ceiling: length("--ceiling", &arguments.ceiling)?,
+        floor: duration("--floor", &arguments.floor)?,
+        ceiling: duration("--ceiling", &arguments.ceiling)?,
         rate_min_per_day,
         ..plain
     })
@@ -90,9 +77,14 @@ fn source_days(traces: &[Trace], budget: &Budget) -> Result<f64, Failure> {
     Ok(runs.iter().map(|(_, run)| run.days).sum())
 }
 
-fn wanted(arguments: &ReplayArguments, replay: Replay<'_>, days: f64) -> Result<Wanted, Failure> {
+/// How many checks the policies are held to in total; without a number, each makes its own.
+fn wanted(
+    arguments: &ReplayArguments,
+    replay: Replay<'_>,
+    days: f64,
+) -> Result<Option<u64>, Failure> {
     let Some(text) = &arguments.budget else {
-        return Ok(Wanted::Own);
+        return Ok(None);
     };
     if let Ok(per_day) = text.parse::<f64>() {
         if !(per_day.is_finite() && per_day > 0.0) {
@@ -104,7 +96,7 @@ fn wanted(arguments: &ReplayArguments, replay: Replay<'_>, days: f64) -> Result<
             clippy::cast_sign_loss,
             reason = "a positive number of checks; a saturating cast is what is meant"
         )]
-        return Ok(Wanted::Checks((per_day * days).round() as u64));
+        return Ok(Some((per_day * days).round() as u64));
     }
     // As that policy is by itself, whatever floor the policies to compare are given.
     let reference = policy(text, "--budget")?;
@@ -112,40 +104,29 @@ fn wanted(arguments: &ReplayArguments, replay: Replay<'_>, days: f64) -> Result<
         floor: jiff::SignedDuration::from_mins(5),
         ..Budget::default()
     };
-    Ok(Wanted::Checks(replay.checks(&reference, &own)))
+    Ok(Some(replay.checks(&reference, &own)))
 }
 
-/// How long it takes is not known before: prices are looked for.
-fn progress(output: &Output) -> ProgressBar {
-    if !output.watched {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} {msg}: {pos} sources replayed");
-    // A template that does not parse would only cost its looks.
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-}
+/// The figures of all sources under a policy, and of each class of them.
+type View = (Value, Vec<(String, Value)>);
 
-fn json_of(policy: &Policy, budget: &Budget, report: &Report) -> Value {
-    let mut value = figures(&report.overall);
-    value.insert("policy".to_owned(), json!(policy.to_string()));
-    if matches!(policy, Policy::Adaptive) {
-        value.insert("price_h".to_owned(), json!(budget.price_h));
-    } else {
-        value.insert("stretch".to_owned(), json!(budget.stretch));
+fn view(policy: &Policy, budget: &Budget, report: &Report) -> View {
+    let mut all = figures(&report.overall);
+    all["policy"] = json!(policy.to_string());
+    match policy {
+        Policy::Adaptive => all["price_h"] = json!(budget.price_h),
+        _ => all["stretch"] = json!(budget.stretch),
     }
     let class = |class: &Class| {
-        let mut value = figures(&class.figures);
-        value.insert("fixed".to_owned(), Value::Object(figures(&class.fixed)));
-        (class.frequency.to_string(), Value::Object(value))
+        let mut view = figures(&class.figures);
+        view["fixed"] = figures(&class.fixed);
+        (class.frequency.to_string(), view)
     };
-    let classes: Map<String, Value> = report.classes.iter().map(class).collect();
-    value.insert("classes".to_owned(), Value::Object(classes));
-    Value::Object(value)
+    (all, report.classes.iter().map(class).collect())
 }
 
-fn figures(figures: &Figures) -> Map<String, Value> {
-    let value = json!({
+fn figures(figures: &Figures) -> Value {
+    json!({
         "sources": figures.sources,
         "entries": figures.entries,
         "checks": figures.checks,
@@ -156,44 +137,51 @@ fn figures(figures: &Figures) -> Map<String, Value> {
         "macro_mean_delay_h": figures.macro_mean_delay_h,
         "hit_rate": figures.hit_rate,
         "missed": figures.missed,
-    });
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
+    })
 }
 
-const HEAD: [&str; 11] = [
-    "POLICY",
-    "CLASS",
-    "SOURCES",
-    "ENTRIES",
-    "CHECKS/DAY",
-    "MEAN",
-    "MEDIAN",
-    "P95",
-    "MACRO",
-    "HITS",
-    "FIXED",
+/// A row for all sources of a policy, and one for each class of them.
+const ROWS: &[Column] = &[
+    column("POLICY", "/policy", plain),
+    column("CLASS", "", |it, now| match &it["class"] {
+        Value::Null => Cell::new("all"),
+        class => faint(class, now),
+    }),
+    column("SOURCES", "/sources", plain),
+    column("ENTRIES", "/entries", plain),
+    column("CHECKS/DAY", "/checks_per_source_day", |it, _| {
+        format!("{:.2}", it.as_f64().unwrap_or_default()).into()
+    }),
+    column("MEAN", "/mean_delay_h", hours),
+    column("MEDIAN", "/median_delay_h", hours),
+    column("P95", "/p95_delay_h", hours),
+    column("MACRO", "/macro_mean_delay_h", hours),
+    column("HITS", "/hit_rate", |it, _| {
+        format!("{:.1} %", it.as_f64().unwrap_or_default() * 100.0).into()
+    }),
+    column("FIXED", "/fixed/mean_delay_h", hours),
 ];
 
-fn show(reports: &[(&Policy, Budget, Report)], output: &mut Output) -> Result<(), Failure> {
+fn hours(value: &Value, _: Timestamp) -> Cell {
+    format!("{:.3}", value.as_f64().unwrap_or_default()).into()
+}
+
+fn show(reports: &[View], output: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
-    for (policy, _, report) in reports {
-        rows.push(row(&policy.to_string(), "all", &report.overall, None));
-        for class in &report.classes {
-            let fixed = Some(&class.fixed);
-            rows.push(row("", class.frequency.as_str(), &class.figures, fixed));
-        }
+    for (all, classes) in reports {
+        rows.push(all.clone());
+        rows.extend(classes.iter().map(|(name, figures)| {
+            let mut row = figures.clone();
+            row["class"] = name.as_str().into();
+            row
+        }));
     }
-    output.table(&HEAD, &rows)?;
-    let missed: u64 = reports
-        .iter()
-        .map(|(_, _, report)| report.overall.missed)
-        .sum();
+    output.columns(ROWS, &rows, Timestamp::UNIX_EPOCH, true)?;
     output.note(
         "delays are in hours; FIXED is the mean delay of a fixed interval with as many checks\n",
     );
+    let missed = reports.iter().filter_map(|(all, _)| all["missed"].as_u64());
+    let missed: u64 = missed.sum();
     if missed > 0 {
         output.note(&format!(
             "{missed} entries left the document before any check\n"
@@ -202,36 +190,12 @@ fn show(reports: &[(&Policy, Budget, Report)], output: &mut Output) -> Result<()
     Ok(())
 }
 
-fn row(policy: &str, class: &str, figures: &Figures, fixed: Option<&Figures>) -> Vec<Cell> {
-    let hours = |hours: f64| Cell::new(format!("{hours:.3}"));
-    let ink = if policy.is_empty() {
-        Ink::Faint
-    } else {
-        Ink::Plain
-    };
-    vec![
-        Cell::new(policy),
-        Cell::new(class).ink(ink),
-        Cell::new(figures.sources.to_string()),
-        Cell::new(figures.entries.to_string()),
-        Cell::new(format!("{:.2}", figures.checks_per_source_day)),
-        hours(figures.mean_delay_h),
-        hours(figures.median_delay_h),
-        hours(figures.p95_delay_h),
-        hours(figures.macro_mean_delay_h),
-        Cell::new(format!("{:.1} %", figures.hit_rate * 100.0)),
-        fixed.map_or_else(|| Cell::new(""), |fixed| hours(fixed.mean_delay_h)),
-    ]
-}
-
 /// Warns if floor and ceiling do not allow the wanted number of checks.
-fn report_unmet(wanted: &Wanted, reports: &[(&Policy, Budget, Report)], output: &mut Output) {
-    let Wanted::Checks(wanted) = wanted else {
-        return;
-    };
-    for (policy, _, report) in reports {
-        let made = report.overall.checks;
-        if made.abs_diff(*wanted) * 200 > *wanted {
+fn report_unmet(wanted: u64, reports: &[View], output: &mut Output) {
+    for (all, _) in reports {
+        let (policy, made) = (text(&all["policy"]), &all["checks"]);
+        let missing = made.as_u64().unwrap_or_default().abs_diff(wanted);
+        if missing * 200 > wanted {
             output.note(&format!(
                 "warning: {policy} makes {made} checks, not {wanted}: its bounds allow no closer number\n"
             ));

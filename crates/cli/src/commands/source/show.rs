@@ -12,13 +12,14 @@ const HEAD: &[Column] = &[
     column("address", "/address", plain),
     column("read as", "/reading", |reading, _| {
         let read = serde_json::from_value::<Reading>(reading.clone());
-        Cell::new(read.map_or_else(|_| reading.to_string(), |it| it.to_string()))
+        let words = read.map_or_else(|_| reading.to_string(), |it| it.to_string());
+        words.into()
     }),
-    column("state", "", state),
+    column("state", "", standing),
     column("needs attention", "/attention", bad),
     column("category", "/category", plain),
     column("policy", "/policy", |policy, _| {
-        Cell::new(format!("{} (its own)", text(policy)))
+        format!("{} (its own)", text(policy)).into()
     }),
     column("publishes", "", publishes),
     column("newest entry", "/last_article_at", moment),
@@ -33,11 +34,8 @@ const HEAD: &[Column] = &[
     }),
     column("waits until", "/backoff_until", moment),
     column("moves", "/moving", |it, _| {
-        Cell::new(format!(
-            "to {} (redirected {} times)",
-            text(&it["address"]),
-            it["times"]
-        ))
+        let (address, times) = (text(&it["address"]), &it["times"]);
+        format!("to {address} (redirected {times} times)").into()
     }),
     column("added", "/created_at", at),
     column("next check", "", next),
@@ -70,23 +68,17 @@ pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut O
     Ok(Exit::Ok)
 }
 
-fn state(source: &Value, _: Timestamp) -> Cell {
+fn standing(source: &Value, _: Timestamp) -> Cell {
     let (paused, ended) = (&source["paused"], &source["ended"]);
     Cell::new(match source["state"].as_str().unwrap_or_default() {
         "paused" => {
             let note = paused["note"].as_str().map(|note| format!(": {note}"));
-            format!(
-                "paused since {}{}",
-                instant_of(&paused["since"]),
-                note.unwrap_or_default()
-            )
+            let (since, note) = (instant_of(&paused["since"]), note.unwrap_or_default());
+            format!("paused since {since}{note}")
         }
         "ended" => {
-            format!(
-                "ended at {}: {}",
-                instant_of(&ended["since"]),
-                text(&ended["reason"])
-            )
+            let (since, reason) = (instant_of(&ended["since"]), text(&ended["reason"]));
+            format!("ended at {since}: {reason}")
         }
         state => state.to_owned(),
     })

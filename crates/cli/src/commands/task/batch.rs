@@ -177,10 +177,11 @@ impl Counters {
         if self.refused > 0 {
             parts.push(format!("{} refused", self.refused));
         }
-        let sum = match (self.total, parts.is_empty()) {
-            (total, true) => format!("{total} tasks"),
-            (1, false) => format!("1 task: {}", parts.join(", ")),
-            (total, false) => format!("{total} tasks: {}", parts.join(", ")),
+        let tasks = counted(self.total as u64, "task", "tasks");
+        let sum = if parts.is_empty() {
+            tasks
+        } else {
+            format!("{tasks}: {}", parts.join(", "))
         };
         match (output.json, output.lines) {
             (false, _) => output.line(&sum)?,
@@ -188,10 +189,6 @@ impl Counters {
             (true, false) => output.line("]}")?,
             (true, true) => output.note(&format!("{sum}\n")),
         }
-        Ok(if self.refused > 0 {
-            Exit::Failed
-        } else {
-            Exit::Ok
-        })
+        Ok(Exit::failed_if(self.refused > 0))
     }
 }
