@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::{
     database::{Access, Database, SqlStore},
-    row::{self, Row, Value, most, readable, values},
+    row::{self, Listing, Value, listing, most, values},
     session::Session,
 };
 
@@ -76,7 +76,7 @@ pub(crate) const PRUNE: &str = "delete from alert where (rule, about) in (select
 impl<D: Database> AlertStore for SqlStore<D> {
     async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>> {
         let values = values![filter.closed_from, most(filter.limit)];
-        self.listed("load alerts", LOAD, values, read).await
+        self.listed("load alerts", LOAD, values, ALERTS).await
     }
 
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
@@ -103,7 +103,7 @@ impl<D: Database> AlertStore for SqlStore<D> {
             |session, (until, now, limit)| {
                 Box::pin(async move {
                     let values = values![*until, *now, *limit];
-                    session.listed(CLAIM, &values, read).await
+                    session.listed(CLAIM, &values, ALERTS).await
                 })
             },
         );
@@ -116,9 +116,7 @@ impl<D: Database> AlertStore for SqlStore<D> {
     }
 }
 
-fn read(row: &Row<'_>) -> Option<Alert> {
-    readable("alert", row::alert(row))
-}
+const ALERTS: Listing<Alert> = listing("alert", row::alert);
 
 /// All nodes take rows in the order of their keys, so that none waits for another in a circle.
 async fn write(session: &dyn Session, alerts: &[Alert]) -> Result<Vec<Applied>> {

@@ -20,7 +20,7 @@ pub(crate) struct Unreadable {
 
 impl Unreadable {
     fn of(row: &Row<'_>, claim_id: ClaimId, why: &Error) -> Result<Self> {
-        let (task_id, why) = (row.big(0)?, reason(why));
+        let (task_id, why) = (row.get(0)?, reason(why));
         tracing::error!(
             task.id = task_id,
             why,
@@ -263,7 +263,7 @@ pub(crate) async fn expired(
     let passed = values![now, limit];
     let claims = session.rows(EXPIRED, &passed, |row| {
         // The name is only for people: one that cannot be read keeps no task.
-        Ok((ClaimId(row.big(0)?), row.text(1).unwrap_or_default()))
+        Ok((row.get(0)?, row.text(1).unwrap_or_default()))
     });
     let text = session.text(LEFT_BEHIND_SQLITE, LEFT_BEHIND_POSTGRES);
     let (mut expired, mut aside) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ use Access::{Read, Statement};
 
 use crate::{
     nudge::{NudgeReceiver, Nudger},
-    row::{Row, Value},
+    row::{Listing, Row, Value},
     session::Work,
 };
 
@@ -53,6 +53,10 @@ impl Access {
     }
 }
 
+/// What comes of a call.
+pub(crate) trait Answered<T>: Future<Output = Result<T>> + Send {}
+impl<T, F: Future<Output = Result<T>> + Send> Answered<T> for F {}
+
 pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'static {
     /// A node asks this often even without a nudge.
     const SAFETY_POLL: SignedDuration;
@@ -68,90 +72,62 @@ pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'sta
         name: &'static str,
         args: A,
         work: Work<A, T>,
-    ) -> impl Future<Output = Result<T>> + Send
+    ) -> impl Answered<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static;
     /// Notifies sleeping nodes of what is due.
     fn hint(&self, due_at: Option<Timestamp>) -> impl Future<Output = ()> + Send;
 
-    fn database_time(&self) -> impl Future<Output = Result<Option<Timestamp>>> + Send;
-    fn ping(&self) -> impl Future<Output = Result<()>> + Send;
+    fn database_time(&self) -> impl Answered<Option<Timestamp>>;
+    fn ping(&self) -> impl Answered<()>;
 }
 
 /// Changes of intent; see [`almanack_core::store::TaskStore`].
 pub(crate) trait Tasks: Send + Sync {
-    fn load_current(
-        &self,
-        identities: &[Identity],
-    ) -> impl Future<Output = Result<Vec<Option<Task>>>> + Send;
-    fn apply(&self, changes: Vec<Change>) -> impl Future<Output = Result<Vec<Applied>>> + Send;
-    fn apply_once(
-        &self,
-        key: OnceKey,
-        changes: Vec<Change>,
-    ) -> impl Future<Output = Result<AppliedOnce>> + Send;
-    fn prune(
-        &self,
-        before: Timestamp,
-        after: TaskId,
-        limit: usize,
-    ) -> impl Future<Output = Result<Pruned>> + Send;
+    fn load_current(&self, identities: &[Identity]) -> impl Answered<Vec<Option<Task>>>;
+    fn apply(&self, changes: Vec<Change>) -> impl Answered<Vec<Applied>>;
+    fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> impl Answered<AppliedOnce>;
+    fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> impl Answered<Pruned>;
 }
 
 /// Attempts at tasks; see [`almanack_core::store::TaskStore`].
 pub(crate) trait Claims: Send + Sync {
-    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Result<Claimed>> + Send;
-    fn finish(&self, finishes: Vec<Finish>) -> impl Future<Output = Result<Vec<Finished>>> + Send;
+    fn claim(&self, request: ClaimRequest) -> impl Answered<Claimed>;
+    fn finish(&self, finishes: Vec<Finish>) -> impl Answered<Vec<Finished>>;
     fn extend_claims(
         &self,
         claims: &[ClaimId],
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> impl Future<Output = Result<Vec<ClaimId>>> + Send;
-    fn release_claims(&self, claims: &[ClaimId]) -> impl Future<Output = Result<()>> + Send;
+    ) -> impl Answered<Vec<ClaimId>>;
+    fn release_claims(&self, claims: &[ClaimId]) -> impl Answered<()>;
     fn load_finished(
         &self,
         from: Timestamp,
         until: Timestamp,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<TaskLine>>> + Send;
+    ) -> impl Answered<Vec<TaskLine>>;
 }
 
 /// See [`almanack_core::store::ScheduleStore`].
 pub(crate) trait Schedules: Send + Sync {
-    fn load_schedules(
-        &self,
-        names: &[ScheduleName],
-    ) -> impl Future<Output = Result<Vec<Option<Schedule>>>> + Send;
-    fn write_schedules(
-        &self,
-        writes: Vec<ScheduleWrite>,
-    ) -> impl Future<Output = Result<Vec<Applied>>> + Send;
+    fn load_schedules(&self, names: &[ScheduleName]) -> impl Answered<Vec<Option<Schedule>>>;
+    fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> impl Answered<Vec<Applied>>;
 }
 
 /// See [`almanack_core::store::SourceStore`].
 pub(crate) trait Sources: Send + Sync {
-    fn add_sources(&self, sources: Vec<Source>) -> impl Future<Output = Result<Vec<Added>>> + Send;
-    fn load_sources(
-        &self,
-        ids: &[SourceId],
-    ) -> impl Future<Output = Result<Vec<Option<Source>>>> + Send;
-    fn write_sources(
-        &self,
-        writes: Vec<SourceWrite>,
-    ) -> impl Future<Output = Result<Vec<Written>>> + Send;
-    fn known_keys(
-        &self,
-        id: SourceId,
-        keys: &[String],
-    ) -> impl Future<Output = Result<Vec<String>>> + Send;
+    fn add_sources(&self, sources: Vec<Source>) -> impl Answered<Vec<Added>>;
+    fn load_sources(&self, ids: &[SourceId]) -> impl Answered<Vec<Option<Source>>>;
+    fn write_sources(&self, writes: Vec<SourceWrite>) -> impl Answered<Vec<Written>>;
+    fn known_keys(&self, id: SourceId, keys: &[String]) -> impl Answered<Vec<String>>;
     fn prune_entries(
         &self,
         retention: EntryRetention,
         after: SourceId,
         limit: usize,
-    ) -> impl Future<Output = Result<PrunedEntries>> + Send;
+    ) -> impl Answered<PrunedEntries>;
 }
 
 /// See [`almanack_core::store::PermitStore`].
@@ -160,7 +136,7 @@ pub(crate) trait Permits: Send + Sync {
         &self,
         visitor: &Visitor,
         asks: &[PermitRequest],
-    ) -> impl Future<Output = Result<Vec<PermitGrant>>> + Send;
+    ) -> impl Answered<Vec<PermitGrant>>;
 }
 
 /// What one statement does; `name` is for errors, never its text or parameters.
@@ -182,19 +158,19 @@ impl<D: Database> SqlStore<D> {
         done.await
     }
 
-    /// Every row that `read` has something to say of.
+    /// Every row that can be shown.
     pub(crate) async fn listed<T: Send + 'static>(
         &self,
         name: &'static str,
         text: &'static str,
         values: Vec<Value<'_>>,
-        read: fn(&Row<'_>) -> Option<T>,
+        listing: Listing<T>,
     ) -> Result<Vec<T>> {
-        let args = (text, owned(values), read);
+        let args = (text, owned(values), listing);
         let found = self
             .0
-            .ask(Read, name, args, |session, (text, values, read)| {
-                Box::pin(session.listed(text, values, read))
+            .ask(Read, name, args, |session, (text, values, listing)| {
+                Box::pin(session.listed(text, values, *listing))
             });
         found.await
     }
@@ -223,7 +199,7 @@ impl<D: Database> SqlStore<D> {
         text: &'static str,
         values: Vec<Value<'_>>,
     ) -> Result<Option<i64>> {
-        let found = self.one(name, text, values, |row| row.big_or_null(0));
+        let found = self.one(name, text, values, |row| row.get(0));
         Ok(found.await?.flatten())
     }
 }

@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 
 use almanack_core::{
     edition::{Account, Edition, State, account::Change, delivery::Delivery, document::Document},
-    store::{
-        EditionFilter, EditionLine, EditionStore, EditionWritten, Error, PrunedStories, Result,
-    },
+    store::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories, Result},
 };
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
@@ -21,8 +19,9 @@ use jiff::{Timestamp, civil::Date};
 use crate::{
     database::{Access, Database, SqlStore},
     nudge::earliest_reported,
-    row::{edition as row, micros, most, readable, strict, values},
+    row::{edition as row, listing, micros, most, strict, values},
     session::Session,
+    unavailable,
 };
 
 /// Why a delivery is skipped that had not arrived when a newer document was made.
@@ -248,10 +247,7 @@ impl<D: Database> EditionStore for SqlStore<D> {
         let created = self.execute(name, OPEN, row::new_edition(&new)).await?;
         // Read again either way: what others wrote since is seen, and so is what the row became of
         // our values.
-        let gone = || Error::Unavailable {
-            statement: name,
-            source: "an edition disappeared meanwhile".into(),
-        };
+        let gone = || unavailable(name, "an edition disappeared meanwhile");
         Ok((load().await?.ok_or_else(gone)?, created == 1))
     }
 
@@ -272,9 +268,12 @@ impl<D: Database> EditionStore for SqlStore<D> {
             micros(filter.changed_from.unwrap_or(Timestamp::MIN)),
             most(filter.limit),
         ];
-        self.listed("list editions", list(filter), values, |found| {
-            readable("edition", row::line(found))
-        })
+        self.listed(
+            "list editions",
+            list(filter),
+            values,
+            listing("edition", row::line),
+        )
         .await
     }
 
@@ -369,7 +368,7 @@ async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten>
 /// comes after.
 async fn prune(session: &dyn Session, before: &str, limit: i64) -> Result<PrunedStories> {
     let oldest = values![before, limit];
-    let days = session.listed(PRUNABLE, &oldest, |found| readable("story", found.text(0)));
+    let days = session.listed(PRUNABLE, &oldest, listing("story", |row| row.text(0)));
     let mut pruned = PrunedStories::default();
     for day in days.await? {
         let day = values![day];

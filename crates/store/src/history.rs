@@ -8,7 +8,7 @@ use almanack_core::{
 };
 
 use crate::{
-    row::{self, most, readable, small, values},
+    row::{self, listing, most, small, values},
     session::Session,
     task,
 };
@@ -302,7 +302,7 @@ pub(crate) async fn load(
         wanted.from(),
         wanted.rows(),
     ];
-    let tasks = session.listed(task::LOAD_LIVES, &values, row::shown_task);
+    let tasks = session.listed(task::LOAD_LIVES, &values, row::TASKS);
     let mut lives = Vec::new();
     for task in tasks.await? {
         if wanted.is_full() {
@@ -321,16 +321,20 @@ async fn load_life(session: &dyn Session, task: Task, wanted: &Wanted) -> Result
     // What a row has none of is not asked for: most have neither.
     if task.decisions > 0 {
         let values = values![id, bounds.number, rows];
-        let found = session.listed(LOAD_DECISIONS_BEFORE, &values, |found| {
-            readable("decision", row::decision(found))
-        });
+        let found = session.listed(
+            LOAD_DECISIONS_BEFORE,
+            &values,
+            listing("decision", row::decision),
+        );
         decisions = found.await?;
     }
     if task.term.0 > 0 {
         let values = values![id, bounds.term, rows];
-        let found = session.listed(LOAD_ATTEMPTS_BEFORE, &values, |found| {
-            readable("attempt", row::attempt(found))
-        });
+        let found = session.listed(
+            LOAD_ATTEMPTS_BEFORE,
+            &values,
+            listing("attempt", row::attempt),
+        );
         attempts = found.await?;
     }
     Ok(Life {

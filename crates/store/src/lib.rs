@@ -18,6 +18,7 @@ mod edition;
 mod entry;
 mod history;
 mod lanes;
+mod lock_file;
 mod measure;
 mod migrate;
 mod nudge;
@@ -37,9 +38,12 @@ mod task;
 mod tests;
 pub mod transfer;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use almanack_core::store::{Node, Result, Store};
+use almanack_core::store::{Cause, Error, Node, Result, Store};
 use jiff::Timestamp;
 
 use crate::{
@@ -83,6 +87,19 @@ impl Location {
             _ => Err(UnknownLocation),
         }
     }
+}
+
+/// What is beside a file, under its name with an ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Why a call failed that may succeed later.
+fn unavailable(statement: &'static str, source: impl Into<Cause>) -> Error {
+    let source = source.into();
+    Error::Unavailable { statement, source }
 }
 
 /// Who is registered in a database, and what time it is there.

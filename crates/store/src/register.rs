@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::{
     database::{Database, SqlStore},
-    row::{self, instant, period_micros, readable, values},
+    row::{self, instant, listing, period_micros, values},
     sign_in::LOAD_GUARDED_SINCE,
 };
 
@@ -92,9 +92,12 @@ impl<D: Database> NodeStore for SqlStore<D> {
     }
 
     async fn load_nodes(&self) -> Result<Vec<Node>> {
-        self.listed("load nodes", LOAD_NODES, values![], |row| {
-            readable("node", row::node(row))
-        })
+        self.listed(
+            "load nodes",
+            LOAD_NODES,
+            values![],
+            listing("node", row::node),
+        )
         .await
     }
 
@@ -117,9 +120,12 @@ impl<D: Database> NodeStore for SqlStore<D> {
     }
 
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
-        self.listed("load troubles", LOAD_TROUBLES, values![], |row| {
-            readable("node_trouble", row::troubles(row))
-        })
+        self.listed(
+            "load troubles",
+            LOAD_TROUBLES,
+            values![],
+            listing("node_trouble", row::troubles),
+        )
         .await
     }
 
@@ -155,7 +161,7 @@ impl<D: Database> TokenStore for SqlStore<D> {
     }
 
     async fn load_tokens(&self) -> Result<Vec<Token>> {
-        self.listed("load tokens", LOAD_TOKENS, values![], row::shown_token)
+        self.listed("load tokens", LOAD_TOKENS, values![], row::TOKENS)
             .await
     }
 

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use crate::{
     database::{Access, Database, SqlStore},
-    row::{self, Row, examined, micros, most, nearest, one_more, readable, unreadable, values},
+    row::{self, Row, examined, listing, micros, most, nearest, one_more, unreadable, values},
     session::Session,
 };
 
@@ -193,11 +193,11 @@ impl DueRow {
     fn read(row: &Row<'_>) -> Result<Self> {
         let schedule = row::schedule(row);
         Ok(Self {
-            look_at_us: row.big(LOOK_AT)?,
-            schedule_id: row.big(0)?,
+            look_at_us: row.get(LOOK_AT)?,
+            schedule_id: row.get(0)?,
             shown: schedule
                 .is_err()
-                .then(|| row::shown_schedule(row))
+                .then(|| row::SCHEDULES.read(row))
                 .flatten(),
             schedule,
         })
@@ -275,17 +275,23 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
 
     async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
         let values = values![id.0, page.before, most(page.limit)];
-        self.listed("load ledger", LOAD_SLOTS, values, |found| {
-            readable("slot", row::slot(found))
-        })
+        self.listed(
+            "load ledger",
+            LOAD_SLOTS,
+            values,
+            listing("slot", row::slot),
+        )
         .await
     }
 
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         let values = values![id.0, most(limit)];
-        let edits = self.listed("load edits", LOAD_EDITS, values, |found| {
-            readable("schedule_edit", row::edit(found))
-        });
+        let edits = self.listed(
+            "load edits",
+            LOAD_EDITS,
+            values,
+            listing("schedule_edit", row::edit),
+        );
         let mut edits = edits.await?;
         edits.reverse();
         Ok(edits)
@@ -297,9 +303,12 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<ScheduleName>> {
         let (name, values) = ("load schedules decided ahead", values![after, most(limit)]);
-        self.listed(name, DECIDED_AHEAD, values, |found| {
-            readable("schedule", row::schedule_name(found))
-        })
+        self.listed(
+            name,
+            DECIDED_AHEAD,
+            values,
+            listing("schedule", |row| row.get(0)),
+        )
         .await
     }
 
@@ -325,7 +334,7 @@ async fn page(
         with_removed(filter),
         one_more(filter.limit),
     ];
-    let found = session.listed(LIST, &values, row::shown_schedule).await?;
+    let found = session.listed(LIST, &values, row::SCHEDULES).await?;
     let to = to.as_deref().map(ScheduleName::parse).transpose();
     let to = to.map_err(unreadable)?;
     Ok(Page::cut(found, filter.limit, to, |schedule| {

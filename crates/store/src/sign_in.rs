@@ -99,7 +99,7 @@ impl<D: Database> SignInStore for SqlStore<D> {
     }
 
     async fn load_users(&self) -> Result<Vec<User>> {
-        self.listed("load users", LOAD_USERS, values![], row::shown_user)
+        self.listed("load users", LOAD_USERS, values![], row::USERS)
             .await
     }
 

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use crate::{
     database::{Access, Database, SqlStore},
     entry,
-    row::{self, examined, many, most, one_more, readable, values},
+    row::{self, examined, listing, many, most, one_more, values},
     session::Session,
 };
 
@@ -357,18 +357,20 @@ impl<D: Database> SourceStore for SqlStore<D> {
             None => (LOAD_DUE, values![now, most(limit)]),
             Some(only) => (LOAD_DUE_OF, values![only.as_str(), now, most(limit)]),
         };
-        self.listed("load due sources", text, values, |found| {
-            readable("source", row::source(found))
-        })
+        self.listed(
+            "load due sources",
+            text,
+            values,
+            listing("source", row::source),
+        )
         .await
     }
 
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
         let values = values![overdue, most(limit)];
-        self.listed("load stray sources", LOAD_STRAYS, values, |found| {
-            found.big(0).ok().map(SourceId)
-        })
-        .await
+        let strays = listing("source", |row| row.get(0));
+        self.listed("load stray sources", LOAD_STRAYS, values, strays)
+            .await
     }
 
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
@@ -418,9 +420,12 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn load_fleet(&self) -> Result<Option<Fleet>> {
-        let fleet = self.listed("load fleet", LOAD_FLEET, values![], |found| {
-            readable("source_fleet", row::fleet(found))
-        });
+        let fleet = self.listed(
+            "load fleet",
+            LOAD_FLEET,
+            values![],
+            listing("source_fleet", row::fleet),
+        );
         Ok(fleet.await?.pop())
     }
 
@@ -465,7 +470,7 @@ async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Sourc
         one_more(filter.limit),
     ];
     let found = session.rows(list, &values, |found| {
-        Ok((SourceId(found.big(0)?), row::shown_source(found)))
+        Ok((found.get(0)?, row::SOURCES.read(found)))
     });
     let page = Page::cut(found.await?, filter.limit, to.map(SourceId), |(id, _)| *id);
     Ok(page.filter_map(|(_, source)| source))

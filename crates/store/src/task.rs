@@ -28,7 +28,7 @@ use crate::{
     claim,
     database::{Access, Database, SqlStore},
     depth, history,
-    row::{self, examined, most, one_more, readable, small, values},
+    row::{self, examined, listing, most, one_more, small, values},
     session::Session,
 };
 
@@ -272,7 +272,7 @@ impl<D: Database> TaskStore for SqlStore<D> {
     }
 
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
-        let found = self.listed("load task", LOAD, values![id.0], row::shown_task);
+        let found = self.listed("load task", LOAD, values![id.0], row::TASKS);
         Ok(found.await?.pop())
     }
 
@@ -299,18 +299,20 @@ impl<D: Database> TaskStore for SqlStore<D> {
 
     async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
         let values = values![id.0, small(after), most(limit)];
-        self.listed("load decisions", history::LOAD_DECISIONS, values, |found| {
-            readable("decision", row::decision(found))
-        })
+        self.listed(
+            "load decisions",
+            history::LOAD_DECISIONS,
+            values,
+            listing("decision", row::decision),
+        )
         .await
     }
 
     async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
         let values = values![most(limit)];
-        self.listed("load waiting kinds", claim::KINDS, values, |found| {
-            Kind::parse(&found.text(0).ok()?).ok()
-        })
-        .await
+        let kinds = listing("task", |row| row.get(0));
+        self.listed("load waiting kinds", claim::KINDS, values, kinds)
+            .await
     }
 
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
@@ -351,7 +353,7 @@ async fn page(session: &dyn Session, filter: &TaskFilter) -> Result<Page<Task, T
     ];
     let text = session.text(LIST_SQLITE, LIST_POSTGRES);
     let found = session.rows(text, &values, |found| {
-        Ok((TaskId(found.big(0)?), row::shown_task(found)))
+        Ok((found.get(0)?, row::TASKS.read(found)))
     });
     let page = Page::cut(found.await?, filter.limit, to.map(TaskId), |(id, _)| *id);
     Ok(page.filter_map(|(_, task)| task))
