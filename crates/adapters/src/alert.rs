@@ -27,6 +27,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
+pub use crate::language::Language;
 use crate::{
     bearer::Bearer,
     http::Client,
@@ -36,7 +37,6 @@ use crate::{
 use exec::Program;
 use mail::Mailer;
 use message::Message;
-pub use words::Language;
 
 /// A way to reach people.
 pub enum Way {

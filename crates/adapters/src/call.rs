@@ -53,17 +53,23 @@ pub(crate) struct Seal<'a> {
     pub(crate) key: Option<&'a SigningKey>,
 }
 
-impl Seal<'_> {
+impl<'a> Seal<'a> {
+    /// Of a call whose id is the same whenever it is repeated.
+    pub(crate) fn of(id: &'a str, at: Timestamp, key: Option<&'a SigningKey>) -> Self {
+        let idempotency_key = id;
+        Self {
+            idempotency_key,
+            id,
+            at,
+            key,
+        }
+    }
+
     /// A POST of JSON under this seal.
     pub(crate) fn post(&self, url: &str, timeout: Duration, body: Vec<u8>) -> Request {
         let signature = self.key.map(|key| key.sign(self.id, self.at, &body));
-        let limits = Limits {
-            total: timeout,
-            idle: timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        };
         let request = Request::post_json(url, body)
-            .limits(limits)
+            .limits(Limits::within(timeout, ANSWER_BYTES_MAX))
             .header(IDEMPOTENCY_KEY, self.idempotency_key)
             .header(WEBHOOK_ID, self.id)
             .header(WEBHOOK_TIMESTAMP, &self.at.as_second().to_string());

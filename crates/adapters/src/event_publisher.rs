@@ -90,12 +90,7 @@ impl EventPublisher for WebhookEventPublisher {
             Ok(permit) => permit,
             Err(at) => return host_is_busy(at),
         };
-        let sealed = Seal {
-            idempotency_key: &event.id,
-            id: &event.id,
-            at: self.clock.now(),
-            key: key.as_ref(),
-        };
+        let sealed = Seal::of(&event.id, self.clock.now(), key.as_ref());
         match self
             .client
             .open(request(written, url, *timeout, &sealed))

@@ -124,10 +124,8 @@ impl Bot {
     pub async fn reach(&self, budget: Option<&Arc<Budget>>) -> Result<String, Failure> {
         let mut request = Request::get(self.address("getMe")).limits(self.limits());
         request.budget = budget.map(Arc::clone);
-        let response = match self.client.send(request).await {
-            Ok(response) => response,
-            Err(error) => return Err(unanswered(&error)),
-        };
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| unanswered(&error))?;
         let answer = serde_json::from_slice::<BotAnswer>(&response.body).unwrap_or_default();
         match (response.head.status, answer.ok) {
             (200..=299, Some(true)) => Ok(answer.result.username.unwrap_or_default()),
@@ -141,11 +139,7 @@ impl Bot {
     }
 
     fn limits(&self) -> Limits {
-        Limits {
-            total: self.settings.timeout,
-            idle: self.settings.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        }
+        Limits::within(self.settings.timeout, ANSWER_BYTES_MAX)
     }
 
     fn request(&self, text: &str, form: Form) -> Request {

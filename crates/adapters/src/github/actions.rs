@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Github, Repository};
+use super::{Error, Github, Repository, read};
 use crate::http::Answer;
 
 /// Asks that the answer to a dispatch names its run.
@@ -78,13 +78,16 @@ impl Github {
         let path = ["actions", "workflows", workflow, "dispatches"];
         let url = self.repository_url(repository, &path);
         let names = hidden(repository, workflow);
-        if !self.names_no_runs.load(Ordering::Relaxed) {
+        let asking = |return_run_details| {
             let body = DispatchBody {
                 r#ref: git_ref,
                 inputs,
-                return_run_details: Some(true),
+                return_run_details,
             };
-            match self.send(self.posting(url.clone(), &body), &names).await {
+            self.posting(url.clone(), &body)
+        };
+        if !self.names_no_runs.load(Ordering::Relaxed) {
+            match self.send(asking(Some(true)), &names).await {
                 Ok(answer) => return Ok(started_run(answer).await),
                 // Older GitHub Enterprise servers refuse unknown fields, and start nothing.
                 Err(error) if error.is_refusal_about(RUN_DETAILS) => {
@@ -93,12 +96,7 @@ impl Github {
                 Err(error) => return Err(error),
             }
         }
-        let body = DispatchBody {
-            r#ref: git_ref,
-            inputs,
-            return_run_details: None,
-        };
-        self.send(self.posting(url, &body), &names).await?;
+        self.send(asking(None), &names).await?;
         Ok(None)
     }
 
@@ -129,9 +127,7 @@ impl Github {
             }
         }
         let page = self.page(&url, &hidden(repository, workflow), what).await?;
-        let runs = serde_json::from_slice::<Runs>(&page.body);
-        let runs = runs.map_err(|_| Error::Unreadable { what })?;
-        Ok(runs.workflow_runs)
+        Ok(read::<Runs>(&page.body, what)?.workflow_runs)
     }
 
     /// Cancels a run. Its last steps may still take minutes.

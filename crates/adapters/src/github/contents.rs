@@ -69,19 +69,15 @@ impl Github {
         at: FileAt<'_>,
         budget: &Arc<Budget>,
     ) -> Result<Option<File>, Error> {
-        const WHAT: &str = "a file";
         let mut url = at.url(self);
         url.query_pairs_mut().append_pair("ref", at.branch);
         let request = self.request(Method::GET, url).paid_by(Arc::clone(budget));
-        let mut answer = match self.send(request, &at.repository.names()).await {
-            Err(error) if error.refused_with(404, "") => return Ok(None),
-            answered => answered?,
-        };
-        let body = answer.read().await;
-        let body = body.map_err(|_| Error::Unreadable { what: WHAT })?;
-        // A folder is returned as a list; a file cannot replace it.
-        let read = serde_json::from_slice(&body);
-        read.map(Some).map_err(|_| Error::Unreadable { what: WHAT })
+        // A folder is returned as a list, which is no file; a file cannot replace it.
+        let names = at.repository.names();
+        match self.fetch(request, &names, "a file").await {
+            Err(error) if error.refused_with(404, "") => Ok(None),
+            read => read.map(Some),
+        }
     }
 
     /// Creates or replaces a file by one commit.
