@@ -8,9 +8,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Access, Database, SqlStore},
+    database::{
+        Access::{Statement, Transaction},
+        Database, SqlStore,
+    },
     row::{self, Listing, Value, listing, most, values},
-    session::Session,
+    session::{Session, asked},
 };
 
 /// What [`crate::row::alert`] reads, and the order in which a row is written.
@@ -80,13 +83,8 @@ impl<D: Database> AlertStore for SqlStore<D> {
     }
 
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
-        let written = self.0.ask(
-            Access::Transaction,
-            "write alerts",
-            alerts,
-            |session, alerts| Box::pin(write(session, alerts)),
-        );
-        written.await
+        self.ask(Transaction, "write alerts", alerts, asked!(write))
+            .await
     }
 
     async fn claim_alerts(
@@ -96,8 +94,8 @@ impl<D: Database> AlertStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<Alert>> {
         let args = (until, now, most(limit));
-        let claimed = self.0.ask(
-            Access::Statement,
+        let claimed = self.ask(
+            Statement,
             "claim alerts",
             args,
             |session, (until, now, limit)| {

@@ -22,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use Access::{Read, Statement};
 
 use crate::{
+    caller::Caller,
     nudge::{NudgeReceiver, Nudger},
     row::{Listing, Row, Value},
     session::Work,
@@ -61,6 +62,8 @@ pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'sta
     /// A node asks this often even without a nudge.
     const SAFETY_POLL: SignedDuration;
 
+    /// The same for another sort of caller.
+    fn handed_to(&self, caller: Caller) -> Self;
     fn nudger(&self) -> &Nudger;
     /// The text that this database reads.
     fn text(sqlite: &'static str, postgres: &'static str) -> &'static str;
@@ -139,9 +142,33 @@ pub(crate) trait Permits: Send + Sync {
     ) -> impl Answered<Vec<PermitGrant>>;
 }
 
-/// What one statement does; `name` is for errors, never its text or parameters.
+/// Handles for callers, and what one statement does; `name` is for errors, never its text or
+/// parameters.
 #[expect(private_bounds, reason = "which databases there are is decided here")]
 impl<D: Database> SqlStore<D> {
+    /// The same store for clients that change something.
+    #[must_use]
+    pub fn for_changes(&self) -> Self {
+        Self(self.0.handed_to(Caller::Changes))
+    }
+
+    /// The same store for clients that read pages.
+    #[must_use]
+    pub fn for_pages(&self) -> Self {
+        Self(self.0.handed_to(Caller::Pages))
+    }
+
+    /// Has `work` done on a connection of this caller's.
+    pub(crate) async fn ask<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        access: Access,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> Result<T> {
+        self.0.ask(access, name, args, work).await
+    }
+
     /// Carries it out; how many rows it changed.
     pub(crate) async fn execute(
         &self,
@@ -150,12 +177,10 @@ impl<D: Database> SqlStore<D> {
         values: Vec<Value<'_>>,
     ) -> Result<usize> {
         let args = (text, owned(values));
-        let done = self
-            .0
-            .ask(Statement, name, args, |session, (text, values)| {
-                Box::pin(session.execute(text, values))
-            });
-        done.await
+        self.ask(Statement, name, args, |session, (text, values)| {
+            Box::pin(session.execute(text, values))
+        })
+        .await
     }
 
     /// Every row that can be shown.
@@ -167,12 +192,10 @@ impl<D: Database> SqlStore<D> {
         listing: Listing<T>,
     ) -> Result<Vec<T>> {
         let args = (text, owned(values), listing);
-        let found = self
-            .0
-            .ask(Read, name, args, |session, (text, values, listing)| {
-                Box::pin(session.listed(text, values, *listing))
-            });
-        found.await
+        self.ask(Read, name, args, |session, (text, values, listing)| {
+            Box::pin(session.listed(text, values, *listing))
+        })
+        .await
     }
 
     /// The one row there is, if any.
@@ -184,12 +207,10 @@ impl<D: Database> SqlStore<D> {
         read: fn(&Row<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let args = (text, owned(values), read);
-        let found = self
-            .0
-            .ask(Read, name, args, |session, (text, values, read)| {
-                Box::pin(session.one(text, values, read))
-            });
-        found.await
+        self.ask(Read, name, args, |session, (text, values, read)| {
+            Box::pin(session.one(text, values, read))
+        })
+        .await
     }
 
     /// The first number of the one row there is, if any.

@@ -13,7 +13,7 @@ use crate::{
     task,
 };
 
-pub(crate) async fn load(session: &dyn Session, now: Timestamp) -> Result<Vec<Depth>> {
+pub(crate) async fn load(session: &dyn Session, now: &Timestamp) -> Result<Vec<Depth>> {
     let lanes = session.rows(claim::LANES, &[], |row| {
         Ok((row.text(0)?, row.get::<i32>(1)?))
     });
@@ -22,7 +22,7 @@ pub(crate) async fn load(session: &dyn Session, now: Timestamp) -> Result<Vec<De
         let Ok(kind) = Kind::parse(&name) else {
             continue;
         };
-        let key = values![name, priority, now];
+        let key = values![name, priority, *now];
         let lane = session.one(task::DEPTH, &key, |row| depth(&kind, row));
         if let Some(lane) = lane.await? {
             add(&mut depths, lane);

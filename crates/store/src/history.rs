@@ -292,10 +292,9 @@ fn records(lives: Vec<Life>) -> Records {
 
 pub(crate) async fn load(
     session: &dyn Session,
-    identity: &Identity,
-    page: HistoryPage,
+    (identity, page): &(Identity, HistoryPage),
 ) -> Result<Records> {
-    let mut wanted = Wanted::of(page);
+    let mut wanted = Wanted::of(*page);
     let values = values![
         identity.subject.as_str(),
         identity.kind.as_str(),
@@ -321,20 +320,14 @@ async fn load_life(session: &dyn Session, task: Task, wanted: &Wanted) -> Result
     // What a row has none of is not asked for: most have neither.
     if task.decisions > 0 {
         let values = values![id, bounds.number, rows];
-        let found = session.listed(
-            LOAD_DECISIONS_BEFORE,
-            &values,
-            listing("decision", row::decision),
-        );
+        let listed = listing("decision", row::decision);
+        let found = session.listed(LOAD_DECISIONS_BEFORE, &values, listed);
         decisions = found.await?;
     }
     if task.term.0 > 0 {
         let values = values![id, bounds.term, rows];
-        let found = session.listed(
-            LOAD_ATTEMPTS_BEFORE,
-            &values,
-            listing("attempt", row::attempt),
-        );
+        let listed = listing("attempt", row::attempt);
+        let found = session.listed(LOAD_ATTEMPTS_BEFORE, &values, listed);
         attempts = found.await?;
     }
     Ok(Life {

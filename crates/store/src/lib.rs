@@ -47,6 +47,7 @@ use almanack_core::store::{Cause, Error, Node, Result, Store};
 use jiff::Timestamp;
 
 use crate::{
+    database::{Database, SqlStore},
     postgres::PostgresStore,
     sqlite::{Durability, SqliteStore},
 };
@@ -164,21 +165,15 @@ pub struct Handles {
 /// [`open`], for a process that answers others.
 pub async fn open_for_all(location: &Location, durability: Durability) -> Result<Handles> {
     Ok(match location {
-        Location::Sqlite(path) => {
-            let work = SqliteStore::open(path, durability)?;
-            Handles {
-                changes: Arc::new(work.for_changes()),
-                pages: Arc::new(work.for_pages()),
-                work: Arc::new(work),
-            }
-        }
-        Location::Postgres(url) => {
-            let work = PostgresStore::connect(url).await?;
-            Handles {
-                changes: Arc::new(work.for_changes()),
-                pages: Arc::new(work.for_pages()),
-                work: Arc::new(work),
-            }
-        }
+        Location::Sqlite(path) => handles(SqliteStore::open(path, durability)?),
+        Location::Postgres(url) => handles(PostgresStore::connect(url).await?),
     })
+}
+
+fn handles<D: Database>(work: SqlStore<D>) -> Handles {
+    Handles {
+        changes: Arc::new(work.for_changes()),
+        pages: Arc::new(work.for_pages()),
+        work: Arc::new(work),
+    }
 }

@@ -22,9 +22,12 @@ use jiff::Timestamp;
 
 use crate::{
     activity, claim,
-    database::{Access, Database, SqlStore},
+    database::{
+        Access::{Moment, Read},
+        Database, SqlStore,
+    },
     row::{self, Value, listing, most, values},
-    session::Session,
+    session::{Session, asked},
 };
 
 /// What [`crate::row::task_line`] reads.
@@ -302,12 +305,8 @@ impl<D: Database> OverviewStore for SqlStore<D> {
 
     async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>> {
         let values = values![most(among)];
-        let counts = self.listed(
-            "count statuses",
-            COUNT_STATUSES,
-            values,
-            listing("task", row::status_count),
-        );
+        let listed = listing("task", row::status_count);
+        let counts = self.listed("count statuses", COUNT_STATUSES, values, listed);
         let mut counts = counts.await?;
         counts.sort_by_key(|count| count.status);
         Ok(counts)
@@ -324,13 +323,8 @@ impl<D: Database> OverviewStore for SqlStore<D> {
 
     async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
         let args = (until, limit);
-        let found = self.0.ask(
-            Access::Read,
-            "load upcoming tasks",
-            args,
-            |session, (until, limit)| Box::pin(upcoming(session, *until, *limit)),
-        );
-        found.await
+        self.ask(Read, "load upcoming tasks", args, asked!(upcoming))
+            .await
     }
 
     async fn load_running(&self, limit: usize) -> Result<Vec<TaskLine>> {
@@ -342,13 +336,9 @@ impl<D: Database> OverviewStore for SqlStore<D> {
 
     async fn load_claims(&self, limit: usize) -> Result<Vec<ClaimLine>> {
         let text = D::text(CLAIMS_SQLITE, CLAIMS_POSTGRES);
-        self.listed(
-            "load claims",
-            text,
-            values![most(limit)],
-            listing("claim", row::claim_line),
-        )
-        .await
+        let listed = listing("claim", row::claim_line);
+        self.listed("load claims", text, values![most(limit)], listed)
+            .await
     }
 
     async fn load_slots_between(
@@ -358,21 +348,17 @@ impl<D: Database> OverviewStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<SlotLine>> {
         let values = values![from, until, most(limit)];
-        self.listed(
-            "load slots",
-            SLOTS_BETWEEN,
-            values,
-            listing("slot", row::slot_line),
-        )
-        .await
+        let listed = listing("slot", row::slot_line);
+        self.listed("load slots", SLOTS_BETWEEN, values, listed)
+            .await
     }
 
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
-        let found = self.0.ask(
-            Access::Moment,
+        let found = self.ask(
+            Moment,
             "load activity",
             filter.clone(),
-            |session, filter| Box::pin(activity::load(session, filter)),
+            asked!(activity::load),
         );
         Ok(newest(found.await?, filter))
     }
@@ -389,13 +375,16 @@ fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
     ]
 }
 
-async fn upcoming(session: &dyn Session, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
+async fn upcoming(
+    session: &dyn Session,
+    (until, limit): &(Timestamp, usize),
+) -> Result<Vec<TaskLine>> {
     let lanes = session.rows(LANES, &[], |row| Ok((row.text(0)?, row.get::<i32>(1)?)));
     let mut found = Vec::new();
     for (kind, priority) in lanes.await? {
-        let values = values![kind, priority, until, most(limit)];
+        let values = values![kind, priority, *until, most(*limit)];
         let waiting = session.listed(UPCOMING, &values, row::LINES);
         found.extend(waiting.await?);
     }
-    Ok(soonest(found, limit))
+    Ok(soonest(found, *limit))
 }

@@ -147,18 +147,6 @@ impl PostgresStore {
         };
         Ok(Self(Postgres::over(Arc::new(shared), Caller::Work)))
     }
-
-    /// The same store for clients that change something.
-    #[must_use]
-    pub fn for_changes(&self) -> Self {
-        Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Changes))
-    }
-
-    /// The same store for clients that read pages.
-    #[must_use]
-    pub fn for_pages(&self) -> Self {
-        Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Pages))
-    }
 }
 
 impl Postgres {
@@ -233,6 +221,10 @@ fn pool(address: &Address, connections: usize) -> Result<Pool> {
 
 impl Database for Postgres {
     const SAFETY_POLL: SignedDuration = SAFETY_POLL;
+
+    fn handed_to(&self, caller: Caller) -> Self {
+        Self::over(Arc::clone(&self.shared), caller)
+    }
 
     fn nudger(&self) -> &Nudger {
         &self.nudger

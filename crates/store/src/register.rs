@@ -92,13 +92,9 @@ impl<D: Database> NodeStore for SqlStore<D> {
     }
 
     async fn load_nodes(&self) -> Result<Vec<Node>> {
-        self.listed(
-            "load nodes",
-            LOAD_NODES,
-            values![],
-            listing("node", row::node),
-        )
-        .await
+        let listed = listing("node", row::node);
+        self.listed("load nodes", LOAD_NODES, values![], listed)
+            .await
     }
 
     async fn forget_node(&self, session: &str) -> Result<()> {
@@ -120,13 +116,9 @@ impl<D: Database> NodeStore for SqlStore<D> {
     }
 
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
-        self.listed(
-            "load troubles",
-            LOAD_TROUBLES,
-            values![],
-            listing("node_trouble", row::troubles),
-        )
-        .await
+        let listed = listing("node_trouble", row::troubles);
+        self.listed("load troubles", LOAD_TROUBLES, values![], listed)
+            .await
     }
 
     async fn save_clock(&self, mark: &Mark) -> Result<bool> {

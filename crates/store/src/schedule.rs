@@ -15,9 +15,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Access, Database, SqlStore},
+    database::{Access::Read, Database, SqlStore},
     row::{self, Row, examined, listing, micros, most, nearest, one_more, unreadable, values},
-    session::Session,
+    session::{Session, asked},
 };
 
 /// The column of the next look's time in a schedule.
@@ -243,12 +243,9 @@ fn with_removed(filter: &ScheduleFilter) -> bool {
 impl<D: Database> ScheduleStore for SqlStore<D> {
     async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
         let values = values![now, one_more(limit)];
-        let found = self.0.ask(
-            Access::Read,
-            "load due schedules",
-            values,
-            |session, values| Box::pin(session.rows(LOAD_DUE, values, DueRow::read)),
-        );
+        let found = self.ask(Read, "load due schedules", values, |session, values| {
+            Box::pin(session.rows(LOAD_DUE, values, DueRow::read))
+        });
         Ok(due(found.await?, now, limit))
     }
 
@@ -260,13 +257,8 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
         &self,
         filter: &ScheduleFilter,
     ) -> Result<Page<Schedule, ScheduleName>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list schedules",
-            filter.clone(),
-            |session, filter| Box::pin(page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list schedules", filter.clone(), asked!(page))
+            .await
     }
 
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
@@ -275,23 +267,14 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
 
     async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
         let values = values![id.0, page.before, most(page.limit)];
-        self.listed(
-            "load ledger",
-            LOAD_SLOTS,
-            values,
-            listing("slot", row::slot),
-        )
-        .await
+        let listed = listing("slot", row::slot);
+        self.listed("load ledger", LOAD_SLOTS, values, listed).await
     }
 
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         let values = values![id.0, most(limit)];
-        let edits = self.listed(
-            "load edits",
-            LOAD_EDITS,
-            values,
-            listing("schedule_edit", row::edit),
-        );
+        let listed = listing("schedule_edit", row::edit);
+        let edits = self.listed("load edits", LOAD_EDITS, values, listed);
         let mut edits = edits.await?;
         edits.reverse();
         Ok(edits)

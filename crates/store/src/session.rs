@@ -14,6 +14,14 @@ use crate::row::{Listing, Row, Value};
 /// What is asked of a session with arguments that outlive it. It may be asked more than once.
 pub(crate) type Work<A, T> = for<'a> fn(&'a dyn Session, &'a A) -> Answer<'a, T>;
 
+/// A function of a session and its arguments, as [`Work`].
+macro_rules! asked {
+    ($work:path) => {
+        |session, args| Box::pin($work(session, args))
+    };
+}
+pub(crate) use asked;
+
 /// What comes of it.
 pub(crate) type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 

@@ -22,10 +22,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Access, Database, SqlStore},
+    database::{
+        Access::{Read, Transaction},
+        Database, SqlStore,
+    },
     entry,
     row::{self, examined, listing, many, most, one_more, values},
-    session::Session,
+    session::{Session, asked},
 };
 
 /// What [`crate::row::source`] reads.
@@ -338,13 +341,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list sources",
-            filter.clone(),
-            |session, filter| Box::pin(page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list sources", filter.clone(), asked!(page))
+            .await
     }
 
     async fn load_due_sources(
@@ -357,13 +355,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
             None => (LOAD_DUE, values![now, most(limit)]),
             Some(only) => (LOAD_DUE_OF, values![only.as_str(), now, most(limit)]),
         };
-        self.listed(
-            "load due sources",
-            text,
-            values,
-            listing("source", row::source),
-        )
-        .await
+        let listed = listing("source", row::source);
+        self.listed("load due sources", text, values, listed).await
     }
 
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
@@ -379,15 +372,13 @@ impl<D: Database> SourceStore for SqlStore<D> {
 
     /// The row goes first: a look that is being written finds it locked, and then gone.
     async fn remove_source(&self, id: SourceId) -> Result<bool> {
-        let removed = self
-            .0
-            .ask(Access::Transaction, "remove source", id, |session, id| {
-                Box::pin(async move {
-                    let removed = session.execute(REMOVE, &[id.0.into()]).await?;
-                    session.execute(entry::REMOVE_ALL, &[id.0.into()]).await?;
-                    Ok(removed == 1)
-                })
-            });
+        let removed = self.ask(Transaction, "remove source", id, |session, id| {
+            Box::pin(async move {
+                let removed = session.execute(REMOVE, &[id.0.into()]).await?;
+                session.execute(entry::REMOVE_ALL, &[id.0.into()]).await?;
+                Ok(removed == 1)
+            })
+        });
         removed.await
     }
 
@@ -396,13 +387,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list entries",
-            filter.clone(),
-            |session, filter| Box::pin(entry::page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list entries", filter.clone(), asked!(entry::page))
+            .await
     }
 
     async fn count_sources(
@@ -411,21 +397,13 @@ impl<D: Database> SourceStore for SqlStore<D> {
         now: Timestamp,
     ) -> Result<SourceNumbers> {
         let values = values![now, source_type.map(SourceType::as_str)];
-        let numbers = self
-            .0
-            .ask(Access::Read, "count sources", values, |session, values| {
-                Box::pin(numbers::count(session, values))
-            });
-        numbers.await
+        self.ask(Read, "count sources", values, asked!(numbers::count))
+            .await
     }
 
     async fn load_fleet(&self) -> Result<Option<Fleet>> {
-        let fleet = self.listed(
-            "load fleet",
-            LOAD_FLEET,
-            values![],
-            listing("source_fleet", row::fleet),
-        );
+        let listed = listing("source_fleet", row::fleet);
+        let fleet = self.listed("load fleet", LOAD_FLEET, values![], listed);
         Ok(fleet.await?.pop())
     }
 

@@ -124,26 +124,6 @@ impl SqliteStore {
         })
     }
 
-    /// The same store for clients that change something.
-    #[must_use]
-    pub fn for_changes(&self) -> Self {
-        self.handed_to(Caller::Changes)
-    }
-
-    /// The same store for clients that read pages.
-    #[must_use]
-    pub fn for_pages(&self) -> Self {
-        self.handed_to(Caller::Pages)
-    }
-
-    fn handed_to(&self, caller: Caller) -> Self {
-        Self(Sqlite {
-            access: Arc::clone(&self.0.access),
-            caller,
-            nudger: self.0.nudger.clone(),
-        })
-    }
-
     /// Opens a store in memory that works on the caller's own thread: every call is complete at its
     /// first poll, which is what makes a simulation on it deterministic.
     pub fn in_memory() -> Result<Self> {
@@ -222,6 +202,14 @@ impl Staff {
 
 impl Database for Sqlite {
     const SAFETY_POLL: SignedDuration = SAFETY_POLL;
+
+    fn handed_to(&self, caller: Caller) -> Self {
+        Self {
+            access: Arc::clone(&self.access),
+            caller,
+            nudger: self.nudger.clone(),
+        }
+    }
 
     fn nudger(&self) -> &Nudger {
         &self.nudger

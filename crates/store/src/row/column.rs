@@ -103,8 +103,10 @@ read_from! {
     Revision: Number, revision => Ok(Self(revision.0)), else Some(Self(0));
     Priority: Number, level => Self::new(level.0).map_err(unreadable), else Some(Self::DEFAULT);
     Payload: String, text => Ok(Self::from_store(text)), else Some(Self::default());
-    Subject: String, text => Self::parse(&text).map_err(unreadable), else Self::parse("unreadable").ok();
-    Kind: String, text => Self::parse(&text).map_err(unreadable), else Self::parse("UNREADABLE").ok();
+    Subject: String, text => Self::parse(&text).map_err(unreadable),
+        else Self::parse("unreadable").ok();
+    Kind: String, text => Self::parse(&text).map_err(unreadable),
+        else Self::parse("UNREADABLE").ok();
     Status: String, text => Self::parse(&text).map_err(unreadable), else Some(Self::Fail);
     ScheduleName: String, text => Self::parse(&text).map_err(unreadable);
     Cadence: String, text => text.parse().map_err(unreadable);
