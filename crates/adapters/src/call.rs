@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 use crate::{
     http::{self, Client, HostLimiter, Limits, Request},
+    launcher::{give_up, retry},
     signature::SigningKey,
     trace::{self, TRACEPARENT},
 };
@@ -181,14 +182,10 @@ pub(crate) fn host_is_busy(at: Timestamp) -> Outcome {
 
 /// Without an answer, a retry may succeed; a refused address stays refused.
 fn unanswered(error: &http::Error) -> Outcome {
-    let text = error.to_string();
     if error.is_transient() {
-        Outcome::Retry {
-            error: text,
-            retry_after: None,
-        }
+        retry(error.to_string())
     } else {
-        Outcome::GiveUp { error: text }
+        give_up(error.to_string())
     }
 }
 

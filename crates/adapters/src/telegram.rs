@@ -19,7 +19,8 @@ use almanack_core::{
 };
 use jiff::SignedDuration;
 use reqwest::header;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::{
     http::{Client, Limits, Request, Response},
@@ -143,14 +144,15 @@ impl Bot {
     }
 
     fn request(&self, text: &str, form: Form) -> Request {
-        let message = SendMessage {
-            chat_id: &self.settings.chat,
-            text,
-            parse_mode: (form == Form::Html).then_some("HTML"),
-            link_preview_options: Preview { is_disabled: false },
-        };
-        // Texts and numbers can always be written as JSON.
-        let body = serde_json::to_vec(&message).unwrap_or_default();
+        let mut message = json!({
+            "chat_id": self.settings.chat,
+            "text": text,
+            "link_preview_options": {"is_disabled": false},
+        });
+        if form == Form::Html {
+            message["parse_mode"] = "HTML".into();
+        }
+        let body = message.to_string().into_bytes();
         Request::post_json(self.address("sendMessage"), body).limits(self.limits())
     }
 
@@ -220,20 +222,6 @@ fn confirmed(number: Option<i64>) -> Sent {
     Sent::Confirmed {
         receipt: number.map(|number| number.to_string()),
     }
-}
-
-#[derive(Serialize)]
-struct SendMessage<'a> {
-    chat_id: &'a str,
-    text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parse_mode: Option<&'static str>,
-    link_preview_options: Preview,
-}
-
-#[derive(Serialize)]
-struct Preview {
-    is_disabled: bool,
 }
 
 /// What Telegram answers, as far as it matters. Anything but its JSON counts as empty.

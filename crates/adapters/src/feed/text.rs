@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use scraper::{Html, Node, node::Element};
 
 /// Elements that titles are decorated with. Others stay as written: `Vec<T>` is a title, too.
-const DECORATION: &str = "a abbr acronym b bdi big blink blockquote br center cite code del dfn div em font h1 h2 \
-     h3 h4 i img ins kbd li mark p pre q s samp script small span strike strong style sub sup \
-     u";
+const DECORATION: &str = "a abbr acronym b bdi big blink blockquote br center cite code del dfn \
+     div em font h1 h2 h3 h4 i img ins kbd li mark p pre q s samp script small span strike strong \
+     style sub sup u";
 
 /// One line: no control characters, every run of blanks one space.
 pub(crate) fn one_line(text: &str) -> String {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use almanack_core::budget::Budget;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use sha1::{Digest, Sha1};
 use url::Url;
 
@@ -87,20 +88,14 @@ impl Github {
         change: Change<'_>,
         budget: &Arc<Budget>,
     ) -> Result<Written, Error> {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            message: &'a str,
-            content: String,
-            branch: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            sha: Option<&'a str>,
+        let mut body = json!({
+            "message": change.message,
+            "content": STANDARD.encode(change.content),
+            "branch": at.branch,
+        });
+        if let Some(replaced) = change.replaces {
+            body["sha"] = replaced.into();
         }
-        let body = Body {
-            message: change.message,
-            content: STANDARD.encode(change.content),
-            branch: at.branch,
-            sha: change.replaces,
-        };
         let request = Self::with_json(self.request(Method::PUT, at.url(self)), &body)
             .paid_by(Arc::clone(budget));
         let mut answer = self.send(request, &at.repository.names()).await?;

@@ -126,13 +126,11 @@ pub(super) fn unanswered(error: &http::Error) -> Failure {
     Upstream::keyed("the model did not answer").no_answer(error)
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct AnswerBody {
-    #[serde(default)]
     choices: Vec<Choice>,
-    #[serde(default)]
     usage: Option<Usage>,
-    #[serde(default)]
     error: Option<Refused>,
 }
 

@@ -33,13 +33,11 @@ pub struct CrawlerApi {
     token: Option<Bearer>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Answer {
-    #[serde(default)]
     success: Value,
-    #[serde(default)]
     markdown: Value,
-    #[serde(default)]
     error: Value,
 }
 
