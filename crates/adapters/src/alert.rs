@@ -28,6 +28,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
+pub use crate::language::Language;
 use crate::{
     bearer::Bearer,
     http::Client,
@@ -37,7 +38,6 @@ use crate::{
 use exec::Program;
 use mail::{MailSettings, Mailer};
 use message::Message;
-pub use words::Language;
 
 /// A way to reach people.
 #[derive(Debug, Clone)]

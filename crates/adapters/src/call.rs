@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 use crate::{
     http::{self, Client, HostLimiter, Limits, Request},
+    launcher::{give_up, retry},
     signature::SigningKey,
     trace::{self, TRACEPARENT},
 };
@@ -53,17 +54,23 @@ pub(crate) struct Seal<'a> {
     pub(crate) key: Option<&'a SigningKey>,
 }
 
-impl Seal<'_> {
+impl<'a> Seal<'a> {
+    /// Of a call whose id is the same whenever it is repeated.
+    pub(crate) fn of(id: &'a str, at: Timestamp, key: Option<&'a SigningKey>) -> Self {
+        let idempotency_key = id;
+        Self {
+            idempotency_key,
+            id,
+            at,
+            key,
+        }
+    }
+
     /// A POST of JSON under this seal.
     pub(crate) fn post(&self, url: &str, timeout: Duration, body: Vec<u8>) -> Request {
         let signature = self.key.map(|key| key.sign(self.id, self.at, &body));
-        let limits = Limits {
-            total: timeout,
-            idle: timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        };
         let request = Request::post_json(url, body)
-            .limits(limits)
+            .limits(Limits::within(timeout, ANSWER_BYTES_MAX))
             .header(IDEMPOTENCY_KEY, self.idempotency_key)
             .header(WEBHOOK_ID, self.id)
             .header(WEBHOOK_TIMESTAMP, &self.at.as_second().to_string());
@@ -175,14 +182,10 @@ pub(crate) fn host_is_busy(at: Timestamp) -> Outcome {
 
 /// Without an answer, a retry may succeed; a refused address stays refused.
 fn unanswered(error: &http::Error) -> Outcome {
-    let text = error.to_string();
     if error.is_transient() {
-        Outcome::Retry {
-            error: text,
-            retry_after: None,
-        }
+        retry(error.to_string())
     } else {
-        Outcome::GiveUp { error: text }
+        give_up(error.to_string())
     }
 }
 

@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 use crate::{
     call::{Behaviour, Caller},
     http::{Client, HostLimiter},
+    launcher::give_up,
     signature::SigningKey,
 };
 
@@ -89,9 +90,7 @@ impl Handler for CallbackHandler {
             return unaddressed(&task.identity.kind);
         };
         let Ok(body) = Body::of(task).and_then(|body| serde_json::to_vec(&body)) else {
-            return Outcome::GiveUp {
-                error: "the stored payload is not JSON".to_owned(),
-            };
+            return give_up("the stored payload is not JSON");
         };
         self.caller
             .call(url, settings.behaviour(), task, body)

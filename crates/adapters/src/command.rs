@@ -39,7 +39,7 @@ use tokio::{
 };
 
 use crate::{
-    launcher::wrong_target,
+    launcher::{give_up, retry, wrong_target},
     process::{self, Leash},
 };
 use output::Tail;
@@ -167,8 +167,8 @@ async fn watch(
     let tail = running.finish().await;
     match ended {
         Ok(Ok(status)) => outcome_of(status, &tail),
-        Ok(Err(error)) => retry(&format!("its exit status is unknown: {error}"), &tail),
-        Err(_) => retry(&format!("did not end within {time:?}, stopped"), &tail),
+        Ok(Err(error)) => retry(tail.after(&format!("its exit status is unknown: {error}"))),
+        Err(_) => retry(tail.after(&format!("did not end within {time:?}, stopped"))),
     }
 }
 
@@ -295,20 +295,7 @@ fn outcome_of(status: ExitStatus, tail: &Tail) -> Outcome {
         Some(code) => format!("exit code {code}"),
         None => format!("ended by {status}"),
     };
-    retry(&what, tail)
-}
-
-fn retry(what: &str, tail: &Tail) -> Outcome {
-    Outcome::Retry {
-        error: tail.after(what),
-        retry_after: None,
-    }
-}
-
-fn give_up(why: &str) -> Outcome {
-    Outcome::GiveUp {
-        error: why.to_owned(),
-    }
+    retry(tail.after(&what))
 }
 
 /// A program that is missing or not executable stays so; a machine that is out of memory may
@@ -326,11 +313,8 @@ fn not_started(error: &io::Error) -> Outcome {
             give_up("the program or the directory it should run in does not exist")
         }
         _ if hopeless || Errno::from_io_error(error) == Some(Errno::NOEXEC) => {
-            give_up(&format!("the program cannot be run: {error}"))
+            give_up(format!("the program cannot be run: {error}"))
         }
-        _ => Outcome::Retry {
-            error: format!("the program was not started: {error}"),
-            retry_after: None,
-        },
+        _ => retry(format!("the program was not started: {error}")),
     }
 }

@@ -1,8 +1,10 @@
 //! The system's randomness.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use almanack_core::time::Entropy;
+
+use crate::locked;
 
 /// Numbers fetched at a time. Every ended attempt draws one, and a system call for each would cost
 /// more than the rest of the ending.
@@ -16,7 +18,7 @@ pub struct OsEntropy {
 
 impl Entropy for OsEntropy {
     fn next_u64(&self) -> u64 {
-        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = locked(&self.drawn);
         loop {
             if let Some(number) = drawn.pop() {
                 return number;

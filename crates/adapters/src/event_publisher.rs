@@ -19,6 +19,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use crate::{
     call::{Seal, host_is_busy},
     http::{Client, HostLimiter, Request},
+    launcher::{give_up, retry},
     signature::SigningKey,
 };
 
@@ -77,10 +78,7 @@ impl EventPublisher for WebhookEventPublisher {
         } = &self.settings;
         let written = match event.written(*mode) {
             Ok(written) => written,
-            Err(error) => {
-                let error = error.to_string();
-                return Outcome::GiveUp { error };
-            }
+            Err(error) => return give_up(error.to_string()),
         };
         let permit = self
             .hosts
@@ -90,12 +88,7 @@ impl EventPublisher for WebhookEventPublisher {
             Ok(permit) => permit,
             Err(at) => return host_is_busy(at),
         };
-        let sealed = Seal {
-            idempotency_key: &event.id,
-            id: &event.id,
-            at: self.clock.now(),
-            key: key.as_ref(),
-        };
+        let sealed = Seal::of(&event.id, self.clock.now(), key.as_ref());
         match self
             .client
             .open(request(written, url, *timeout, &sealed))
@@ -109,10 +102,7 @@ impl EventPublisher for WebhookEventPublisher {
                 judge(answer.head.status, asked, self.clock.now())
             }
             // A refused address can be fixed in the configuration, like one that does not answer.
-            Err(error) => Outcome::Retry {
-                error: error.to_string(),
-                retry_after: None,
-            },
+            Err(error) => retry(error.to_string()),
         }
     }
 }

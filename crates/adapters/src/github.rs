@@ -26,8 +26,9 @@ mod refs;
 mod tries;
 
 use std::{
+    collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -35,15 +36,18 @@ use almanack_core::{secret::Secret, time::Clock};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::{
     Method,
-    header::{self, HeaderName, HeaderValue},
+    header::{self, HeaderName},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
-use crate::http::{Answer, Client, Limits, Request};
+use crate::{
+    bearer::Bearer,
+    http::{Answer, Client, Limits, Request},
+    locked,
+};
 use answer::Facts;
 use memory::{Memory, Page};
-use refs::NodeIds;
 
 pub use access::Access;
 pub use actions::{Run, RunFilter};
@@ -79,10 +83,8 @@ impl Token {
     }
 
     /// Marked sensitive: not logged, not sent to another origin.
-    fn authorization(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0.expose())).ok()?;
-        value.set_sensitive(true);
-        Some(value)
+    fn bearer(&self) -> Option<Bearer> {
+        Bearer::new(self.0.expose())
     }
 }
 
@@ -146,14 +148,15 @@ pub struct Github {
     clock: Arc<dyn Clock>,
     base: Url,
     timeout: Duration,
-    authorization: HeaderValue,
+    bearer: Bearer,
     memory: Memory,
     limit: Mutex<Option<Limit>>,
     /// By how much GitHub's clock is ahead of ours, as of its last answer.
     ahead: Mutex<Option<SignedDuration>>,
     /// Whether this server cannot say which run a dispatch started.
     names_no_runs: AtomicBool,
-    node_ids: NodeIds,
+    /// Which GraphQL wants instead of names.
+    node_ids: Mutex<BTreeMap<Repository, String>>,
 }
 
 impl Github {
@@ -172,24 +175,24 @@ impl Github {
             clock,
             base,
             timeout: settings.timeout,
-            authorization: settings.token.authorization().ok_or(Unusable::Token)?,
+            bearer: settings.token.bearer().ok_or(Unusable::Token)?,
             memory: Memory::default(),
             limit: Mutex::default(),
             ahead: Mutex::default(),
             names_no_runs: AtomicBool::new(false),
-            node_ids: NodeIds::default(),
+            node_ids: Mutex::default(),
         })
     }
 
     /// What GitHub last said about how much may still be asked.
     pub fn limit(&self) -> Option<Limit> {
-        *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.limit)
     }
 
     /// An instant of our clock as GitHub's shows it, at the earliest. Answers are dated in whole
     /// seconds; where none has come yet, clocks may be [`CLOCKS_APART`].
     fn at_github(&self, at: Timestamp) -> Timestamp {
-        let ahead = *self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let ahead = *locked(&self.ahead);
         let shift = ahead.map_or(-CLOCKS_APART, |ahead| ahead - DATED_WITHIN);
         at.saturating_add(shift).unwrap_or(at)
     }
@@ -210,18 +213,11 @@ impl Github {
     }
 
     fn request(&self, method: Method, url: Url) -> Request {
-        let limits = Limits {
-            total: self.timeout,
-            idle: self.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        };
-        let mut request = Request::new(method, url)
-            .limits(limits)
+        let request = Request::new(method, url)
+            .limits(Limits::within(self.timeout, ANSWER_BYTES_MAX))
             .header(header::ACCEPT, "application/vnd.github+json")
             .header(API_VERSION_HEADER, API_VERSION);
-        let authorization = self.authorization.clone();
-        request.headers.insert(header::AUTHORIZATION, authorization);
-        request
+        Bearer::sign(Some(&self.bearer), request)
     }
 
     /// A POST of what can always be written as JSON: our own texts and maps.
@@ -242,10 +238,10 @@ impl Github {
         let mut answer = answer.map_err(|error| Error::no_answer(&error))?;
         let facts = Facts::of(&answer.head, self.clock.now());
         if let Some(limit) = facts.limit() {
-            *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
+            *locked(&self.limit) = Some(limit);
         }
         if let Some(ahead) = facts.ahead() {
-            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
+            *locked(&self.ahead) = Some(ahead);
         }
         if matches!(answer.head.status, 200..=299 | 304) {
             return Ok(answer);
@@ -254,18 +250,16 @@ impl Github {
         Err(facts.error(&body, names))
     }
 
-    /// Posts and reads the answer.
-    async fn post<T: DeserializeOwned>(
+    /// Sends and reads the answer; `what` it is about is for errors.
+    async fn fetch<T: DeserializeOwned>(
         &self,
-        url: Url,
-        body: &impl Serialize,
+        request: Request,
         names: &[&str],
         what: &'static str,
     ) -> Result<T, Error> {
-        let mut answer = self.send(self.posting(url, body), names).await?;
+        let mut answer = self.send(request, names).await?;
         let body = answer.read().await;
-        let body = body.map_err(|_| Error::Unreadable { what })?;
-        serde_json::from_slice(&body).map_err(|_| Error::Unreadable { what })
+        read(&body.map_err(|_| Error::Unreadable { what })?, what)
     }
 
     /// One page of a list, from memory if GitHub says that nothing has changed.
@@ -299,8 +293,7 @@ impl Github {
         let mut next = Some(first);
         while let Some(url) = next.take().filter(|_| pages.len() < PAGES_MAX) {
             let page = self.page(&url, names, what).await?;
-            let read = serde_json::from_slice(&page.body);
-            pages.push(read.map_err(|_| Error::Unreadable { what })?);
+            pages.push(read(&page.body, what)?);
             next = match &page.next {
                 Some(next) => Some(self.own(next).ok_or(Error::Unreadable { what })?),
                 None => None,
@@ -314,6 +307,10 @@ impl Github {
         let link = Url::parse(link).ok()?;
         (link.origin() == self.base.origin()).then_some(link)
     }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8], what: &'static str) -> Result<T, Error> {
+    serde_json::from_slice(body).map_err(|_| Error::Unreadable { what })
 }
 
 impl fmt::Debug for Github {

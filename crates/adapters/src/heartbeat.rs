@@ -47,11 +47,8 @@ impl HttpHeartbeat {
 #[async_trait]
 impl HeartbeatMonitor for HttpHeartbeat {
     async fn beat(&self) -> Result<(), String> {
-        let request = Request::new(self.method.clone(), &self.url).limits(Limits {
-            total: self.timeout,
-            idle: self.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        });
+        let request = Request::new(self.method.clone(), &self.url)
+            .limits(Limits::within(self.timeout, ANSWER_BYTES_MAX));
         match self.client.open(request).await {
             Ok(answer) if (200..300).contains(&answer.head.status) => Ok(()),
             Ok(answer) => Err(format!("HTTP {}", answer.head.status)),

@@ -16,6 +16,7 @@ pub mod github;
 pub mod hacker_news;
 pub mod heartbeat;
 pub mod http;
+mod language;
 mod launcher;
 pub mod lock;
 pub mod model;
@@ -32,3 +33,10 @@ pub mod telegram;
 pub mod trace;
 mod upstream;
 pub mod webhook;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a mutex holds, also after a panic: nothing here is left half changed while it is locked.
+fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

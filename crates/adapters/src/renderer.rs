@@ -15,7 +15,7 @@
 mod context;
 mod filter;
 
-use std::{fmt::Write as _, io};
+use std::io;
 
 use almanack_core::edition::{
     document::Inputs,
@@ -79,11 +79,7 @@ impl Renderer for Template {
     }
 
     fn digest(&self, bytes: &[u8]) -> String {
-        let digest = Sha256::digest(bytes);
-        digest.iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        format!("{:x}", Sha256::digest(bytes))
     }
 }
 

@@ -19,7 +19,8 @@ use almanack_core::{
 };
 use jiff::SignedDuration;
 use reqwest::header;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::{
     http::{Client, Limits, Request, Response},
@@ -124,10 +125,8 @@ impl Bot {
     pub async fn reach(&self, budget: Option<&Arc<Budget>>) -> Result<String, Failure> {
         let mut request = Request::get(self.address("getMe")).limits(self.limits());
         request.budget = budget.map(Arc::clone);
-        let response = match self.client.send(request).await {
-            Ok(response) => response,
-            Err(error) => return Err(unanswered(&error)),
-        };
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| unanswered(&error))?;
         let answer = serde_json::from_slice::<BotAnswer>(&response.body).unwrap_or_default();
         match (response.head.status, answer.ok) {
             (200..=299, Some(true)) => Ok(answer.result.username.unwrap_or_default()),
@@ -141,22 +140,19 @@ impl Bot {
     }
 
     fn limits(&self) -> Limits {
-        Limits {
-            total: self.settings.timeout,
-            idle: self.settings.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        }
+        Limits::within(self.settings.timeout, ANSWER_BYTES_MAX)
     }
 
     fn request(&self, text: &str, form: Form) -> Request {
-        let message = SendMessage {
-            chat_id: &self.settings.chat,
-            text,
-            parse_mode: (form == Form::Html).then_some("HTML"),
-            link_preview_options: Preview { is_disabled: false },
-        };
-        // Texts and numbers can always be written as JSON.
-        let body = serde_json::to_vec(&message).unwrap_or_default();
+        let mut message = json!({
+            "chat_id": self.settings.chat,
+            "text": text,
+            "link_preview_options": {"is_disabled": false},
+        });
+        if form == Form::Html {
+            message["parse_mode"] = "HTML".into();
+        }
+        let body = message.to_string().into_bytes();
         Request::post_json(self.address("sendMessage"), body).limits(self.limits())
     }
 
@@ -226,20 +222,6 @@ fn confirmed(number: Option<i64>) -> Sent {
     Sent::Confirmed {
         receipt: number.map(|number| number.to_string()),
     }
-}
-
-#[derive(Serialize)]
-struct SendMessage<'a> {
-    chat_id: &'a str,
-    text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parse_mode: Option<&'static str>,
-    link_preview_options: Preview,
-}
-
-#[derive(Serialize)]
-struct Preview {
-    is_disabled: bool,
 }
 
 /// What Telegram answers, as far as it matters. Anything but its JSON counts as empty.

@@ -1,11 +1,14 @@
 //! What an answer, or none, means to an edition: by its status, never by its text.
 
-use almanack_core::edition::port::{Failure, FailureClass};
+use almanack_core::{
+    edition::port::{Failure, FailureClass},
+    time::Clock,
+};
 use jiff::Timestamp;
 
 use crate::{
     feed::freshness,
-    http::{Error, Head},
+    http::{Client, Error, Head, Request, Response},
 };
 
 /// An external service.
@@ -28,6 +31,19 @@ impl Upstream {
     pub(crate) const fn keyed(name: &'static str) -> Self {
         let knows_us = true;
         Self { name, knows_us }
+    }
+
+    /// Sends a request; no answer and a refusal are failures.
+    pub(crate) async fn send(
+        self,
+        client: &Client,
+        request: Request,
+        clock: &dyn Clock,
+    ) -> Result<Response, Failure> {
+        let sent = client.send(request).await;
+        let response = sent.map_err(|error| self.no_answer(&error))?;
+        let refused = self.refusal(&response.head, clock.now());
+        refused.map_or(Ok(response), Err)
     }
 
     /// Why an answer with this head is a failure, if it is one.

@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::{
     call::{Behaviour, Caller},
     http::{Client, HostLimiter},
-    launcher::wrong_target,
+    launcher::{give_up, wrong_target},
     signature::SigningKey,
 };
 
@@ -66,9 +66,7 @@ impl Launcher for WebhookLauncher {
         };
         let notice = Notice::of(firing, task, body.as_ref(), self.caller.clock().now());
         let Ok(notice) = serde_json::to_vec(&notice) else {
-            return Outcome::GiveUp {
-                error: "the firing cannot be written as JSON".to_owned(),
-            };
+            return give_up("the firing cannot be written as JSON");
         };
         let behaviour = Behaviour {
             timeout: self.settings.timeout,

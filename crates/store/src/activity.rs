@@ -14,7 +14,7 @@ use almanack_core::{
 
 use crate::{
     overview::{part, reach},
-    row::{self, Value, micros, most, readable, values},
+    row::{self, Value, listing, micros, most, values},
     session::Session,
 };
 
@@ -123,12 +123,10 @@ async fn of_tasks(session: &dyn Session, filter: &ActivityFilter) -> Result<Vec<
     let kind = filter.kind.as_ref().map(Kind::as_str);
     values.extend(values![kind, most(reach(filter))]);
     let text = session.text(CHANGES_SQLITE, CHANGES_POSTGRES);
-    let changes = session.listed(text, &values, |found| {
-        readable("decision", row::change(found))
-    });
+    let changes = session.listed(text, &values, listing("decision", row::change));
     let mut found = changes.await?;
     let text = session.text(CREATIONS_SQLITE, CREATIONS_POSTGRES);
-    let created = session.listed(text, &values, row::shown_task).await?;
+    let created = session.listed(text, &values, row::TASKS).await?;
     found.extend(created.into_iter().map(|task| Activity::Task {
         decision: creation(&task),
         identity: task.identity,
@@ -141,8 +139,6 @@ async fn of_schedules(session: &dyn Session, filter: &ActivityFilter) -> Result<
     let mut values = wanted(filter);
     values.extend(values![most(reach(filter))]);
     let text = session.text(EDITS_SQLITE, EDITS_POSTGRES);
-    let edits = session.listed(text, &values, |found| {
-        readable("schedule_edit", row::schedule_edit(found))
-    });
+    let edits = session.listed(text, &values, listing("schedule_edit", row::schedule_edit));
     edits.await
 }

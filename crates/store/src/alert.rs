@@ -8,9 +8,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Access, Database, SqlStore},
-    row::{self, Row, Value, most, readable, values},
-    session::Session,
+    database::{
+        Access::{Statement, Transaction},
+        Database, SqlStore,
+    },
+    row::{self, Listing, Value, listing, most, values},
+    session::{Session, asked},
 };
 
 /// What [`crate::row::alert`] reads, and the order in which a row is written.
@@ -76,17 +79,12 @@ pub(crate) const PRUNE: &str = "delete from alert where (rule, about) in (select
 impl<D: Database> AlertStore for SqlStore<D> {
     async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>> {
         let values = values![filter.closed_from, most(filter.limit)];
-        self.listed("load alerts", LOAD, values, read).await
+        self.listed("load alerts", LOAD, values, ALERTS).await
     }
 
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
-        let written = self.0.ask(
-            Access::Transaction,
-            "write alerts",
-            alerts,
-            |session, alerts| Box::pin(write(session, alerts)),
-        );
-        written.await
+        self.ask(Transaction, "write alerts", alerts, asked!(write))
+            .await
     }
 
     async fn claim_alerts(
@@ -96,14 +94,14 @@ impl<D: Database> AlertStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<Alert>> {
         let args = (until, now, most(limit));
-        let claimed = self.0.ask(
-            Access::Statement,
+        let claimed = self.ask(
+            Statement,
             "claim alerts",
             args,
             |session, (until, now, limit)| {
                 Box::pin(async move {
                     let values = values![*until, *now, *limit];
-                    session.listed(CLAIM, &values, read).await
+                    session.listed(CLAIM, &values, ALERTS).await
                 })
             },
         );
@@ -116,9 +114,7 @@ impl<D: Database> AlertStore for SqlStore<D> {
     }
 }
 
-fn read(row: &Row<'_>) -> Option<Alert> {
-    readable("alert", row::alert(row))
-}
+const ALERTS: Listing<Alert> = listing("alert", row::alert);
 
 /// All nodes take rows in the order of their keys, so that none waits for another in a circle.
 async fn write(session: &dyn Session, alerts: &[Alert]) -> Result<Vec<Applied>> {

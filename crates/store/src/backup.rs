@@ -13,7 +13,6 @@
 //!
 //! How one replaces a store is in `restore.rs`.
 
-mod lock;
 mod restore;
 mod rotation;
 mod seal;
@@ -29,12 +28,13 @@ use almanack_core::{percent, store};
 use rusqlite::{Connection, OpenFlags, backup::Backup, backup::StepResult};
 
 use crate::{
+    beside,
+    lock_file::LockFile,
     migrate,
     sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
     transfer::{Sum, sqlite_sum, sqlite_tables},
 };
 
-use lock::WriterLock;
 use seal::Seal;
 
 pub use restore::{Left, left_behind, restore};
@@ -211,7 +211,7 @@ fn examine(copy: &Connection, path: &Path) -> Result<Held> {
 
 fn copy_of(source: &Connection, to: &Path, verify: Verify, report: Progress<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
-    let _lock = WriterLock::take(&part)?;
+    let _lock = lock_writer(&part)?;
     let draft = Draft {
         part: &part,
         journal: Journal::Alone,
@@ -409,10 +409,15 @@ fn length(path: &Path) -> Result<u64> {
     Ok(found.len())
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.to_path_buf().into_os_string();
-    name.push(ending);
-    name.into()
+/// Two processes that write a copy for the same name would write into each other's.
+fn lock_writer(part: &Path) -> Result<LockFile> {
+    let path = lock_of(part);
+    let taken = LockFile::take(&path).map_err(|source| unread("lock", &path, source))?;
+    taken.map_err(|_| Error::AtWork { path: part.into() })
+}
+
+fn lock_of(part: &Path) -> PathBuf {
+    beside(part, ".lock")
 }
 
 fn unread(what: &'static str, path: &Path, source: io::Error) -> Error {

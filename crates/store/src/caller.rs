@@ -17,6 +17,8 @@ use std::{sync::Arc, time::Duration};
 use almanack_core::store::{Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::unavailable;
+
 /// Pages that may be read at once, those that wait for a reader included. A dashboard asks for one
 /// thing after another, so this many people look at the same time.
 const ROOM: usize = 128;
@@ -68,8 +70,6 @@ impl Room {
 
 /// Why a page is not answered that took too long.
 pub(crate) fn took_too_long(statement: &'static str) -> Error {
-    Error::Unavailable {
-        statement,
-        source: format!("a page took longer than {} s", READ_WITHIN.as_secs()).into(),
-    }
+    let seconds = READ_WITHIN.as_secs();
+    unavailable(statement, format!("a page took longer than {seconds} s"))
 }

@@ -20,7 +20,7 @@ pub(crate) struct Unreadable {
 
 impl Unreadable {
     fn of(row: &Row<'_>, claim_id: ClaimId, why: &Error) -> Result<Self> {
-        let (task_id, why) = (row.big(0)?, reason(why));
+        let (task_id, why) = (row.get(0)?, reason(why));
         tracing::error!(
             task.id = task_id,
             why,
@@ -257,13 +257,12 @@ pub(crate) const FORGET_PAST: &str = "delete from past_claim where lease_until_u
 /// Claims whose lease has passed, and those of their tasks that cannot be read.
 pub(crate) async fn expired(
     session: &dyn Session,
-    now: Timestamp,
-    limit: i64,
+    (now, limit): &(Timestamp, i64),
 ) -> Result<(Vec<ExpiredClaim>, Vec<Unreadable>)> {
-    let passed = values![now, limit];
+    let passed = values![*now, *limit];
     let claims = session.rows(EXPIRED, &passed, |row| {
         // The name is only for people: one that cannot be read keeps no task.
-        Ok((ClaimId(row.big(0)?), row.text(1).unwrap_or_default()))
+        Ok((row.get(0)?, row.text(1).unwrap_or_default()))
     });
     let text = session.text(LEFT_BEHIND_SQLITE, LEFT_BEHIND_POSTGRES);
     let (mut expired, mut aside) = (Vec::new(), Vec::new());
@@ -286,11 +285,10 @@ pub(crate) async fn expired(
 /// Ends rows that cannot be read.
 pub(crate) async fn set_aside(
     session: &dyn Session,
-    aside: &[Unreadable],
-    now: Timestamp,
+    (aside, now): &(Vec<Unreadable>, Timestamp),
 ) -> Result<()> {
     for task in aside {
-        let values = values![&task.why, now, task.task_id, task.claim_id.0];
+        let values = values![&task.why, *now, task.task_id, task.claim_id.0];
         session.execute(SET_ASIDE, &values).await?;
     }
     Ok(())

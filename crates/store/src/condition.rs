@@ -6,15 +6,16 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use almanack_core::store::Result;
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use crate::{
     Location,
     backup::{RULES, faults},
-    migrate,
+    beside, migrate,
     postgres::{self, CONNECTIONS_MAX, connect_alone, explain as explain_postgres},
     row::instant,
-    sqlite::{BUSY_TIMEOUT, applied, explain as explain_sqlite, unopened},
+    sqlite::{applied, explain as explain_sqlite, holds, open_as_it_is},
+    unavailable,
 };
 
 /// What a node holds at most: its pool, and the connection that listens.
@@ -75,9 +76,7 @@ pub enum Make {
 pub async fn look(location: &Location) -> Result<Condition> {
     match location {
         Location::Sqlite(path) => {
-            let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
-            let connection =
-                opened.map_err(|error| unopened(&path.display().to_string(), error))?;
+            let connection = open_as_it_is(path)?;
             sqlite(&connection).map_err(|error| explain_sqlite("look", error.into()))
         }
         Location::Postgres(url) => postgres(url).await,
@@ -85,7 +84,6 @@ pub async fn look(location: &Location) -> Result<Condition> {
 }
 
 fn sqlite(connection: &Connection) -> rusqlite::Result<Condition> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
     let journal_mode = connection.query_row("pragma journal_mode", [], |row| row.get(0))?;
     let tried = write_again(connection);
     Ok(Condition {
@@ -114,9 +112,7 @@ fn write_again(connection: &Connection) -> rusqlite::Result<()> {
 /// How many bytes a SQLite file has, and how many its header says, if it was cut short. Nothing is
 /// said while a log lies beside it, which may hold the rest.
 pub fn cut_short(path: &Path) -> Option<(u64, u64)> {
-    let mut log = path.to_path_buf().into_os_string();
-    log.push("-wal");
-    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+    if holds(&beside(path, "-wal")) {
         return None;
     }
     let mut file = File::open(path).ok()?;
@@ -149,21 +145,14 @@ pub async fn verify(location: &Location) -> Result<Vec<String>> {
         Location::Sqlite(path) => {
             let path = path.clone();
             let reading = tokio::task::spawn_blocking(move || verify_sqlite(&path)).await;
-            reading.map_err(|error| almanack_core::store::Error::Unavailable {
-                statement: "verify",
-                source: Box::new(error),
-            })?
+            reading.map_err(|error| unavailable("verify", error))?
         }
         Location::Postgres(url) => verify_postgres(url).await,
     }
 }
 
 fn verify_sqlite(path: &Path) -> Result<Vec<String>> {
-    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
-    let connection = opened.map_err(|error| unopened(&path.display().to_string(), error))?;
-    let found = connection
-        .busy_timeout(BUSY_TIMEOUT)
-        .and_then(|()| faults(&connection));
+    let found = faults(&open_as_it_is(path)?);
     found.map_err(|error| explain_sqlite("verify", error.into()))
 }
 

@@ -22,8 +22,9 @@ use jiff::{SignedDuration, Timestamp};
 use Access::{Read, Statement};
 
 use crate::{
+    caller::Caller,
     nudge::{NudgeReceiver, Nudger},
-    row::{Row, Value},
+    row::{Listing, Row, Value},
     session::Work,
 };
 
@@ -53,10 +54,16 @@ impl Access {
     }
 }
 
+/// What comes of a call.
+pub(crate) trait Answered<T>: Future<Output = Result<T>> + Send {}
+impl<T, F: Future<Output = Result<T>> + Send> Answered<T> for F {}
+
 pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'static {
     /// A node asks this often even without a nudge.
     const SAFETY_POLL: SignedDuration;
 
+    /// The same for another sort of caller.
+    fn handed_to(&self, caller: Caller) -> Self;
     fn nudger(&self) -> &Nudger;
     /// The text that this database reads.
     fn text(sqlite: &'static str, postgres: &'static str) -> &'static str;
@@ -68,90 +75,62 @@ pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'sta
         name: &'static str,
         args: A,
         work: Work<A, T>,
-    ) -> impl Future<Output = Result<T>> + Send
+    ) -> impl Answered<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static;
     /// Notifies sleeping nodes of what is due.
     fn hint(&self, due_at: Option<Timestamp>) -> impl Future<Output = ()> + Send;
 
-    fn database_time(&self) -> impl Future<Output = Result<Option<Timestamp>>> + Send;
-    fn ping(&self) -> impl Future<Output = Result<()>> + Send;
+    fn database_time(&self) -> impl Answered<Option<Timestamp>>;
+    fn ping(&self) -> impl Answered<()>;
 }
 
 /// Changes of intent; see [`almanack_core::store::TaskStore`].
 pub(crate) trait Tasks: Send + Sync {
-    fn load_current(
-        &self,
-        identities: &[Identity],
-    ) -> impl Future<Output = Result<Vec<Option<Task>>>> + Send;
-    fn apply(&self, changes: Vec<Change>) -> impl Future<Output = Result<Vec<Applied>>> + Send;
-    fn apply_once(
-        &self,
-        key: OnceKey,
-        changes: Vec<Change>,
-    ) -> impl Future<Output = Result<AppliedOnce>> + Send;
-    fn prune(
-        &self,
-        before: Timestamp,
-        after: TaskId,
-        limit: usize,
-    ) -> impl Future<Output = Result<Pruned>> + Send;
+    fn load_current(&self, identities: &[Identity]) -> impl Answered<Vec<Option<Task>>>;
+    fn apply(&self, changes: Vec<Change>) -> impl Answered<Vec<Applied>>;
+    fn apply_once(&self, key: OnceKey, changes: Vec<Change>) -> impl Answered<AppliedOnce>;
+    fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> impl Answered<Pruned>;
 }
 
 /// Attempts at tasks; see [`almanack_core::store::TaskStore`].
 pub(crate) trait Claims: Send + Sync {
-    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Result<Claimed>> + Send;
-    fn finish(&self, finishes: Vec<Finish>) -> impl Future<Output = Result<Vec<Finished>>> + Send;
+    fn claim(&self, request: ClaimRequest) -> impl Answered<Claimed>;
+    fn finish(&self, finishes: Vec<Finish>) -> impl Answered<Vec<Finished>>;
     fn extend_claims(
         &self,
         claims: &[ClaimId],
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> impl Future<Output = Result<Vec<ClaimId>>> + Send;
-    fn release_claims(&self, claims: &[ClaimId]) -> impl Future<Output = Result<()>> + Send;
+    ) -> impl Answered<Vec<ClaimId>>;
+    fn release_claims(&self, claims: &[ClaimId]) -> impl Answered<()>;
     fn load_finished(
         &self,
         from: Timestamp,
         until: Timestamp,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<TaskLine>>> + Send;
+    ) -> impl Answered<Vec<TaskLine>>;
 }
 
 /// See [`almanack_core::store::ScheduleStore`].
 pub(crate) trait Schedules: Send + Sync {
-    fn load_schedules(
-        &self,
-        names: &[ScheduleName],
-    ) -> impl Future<Output = Result<Vec<Option<Schedule>>>> + Send;
-    fn write_schedules(
-        &self,
-        writes: Vec<ScheduleWrite>,
-    ) -> impl Future<Output = Result<Vec<Applied>>> + Send;
+    fn load_schedules(&self, names: &[ScheduleName]) -> impl Answered<Vec<Option<Schedule>>>;
+    fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> impl Answered<Vec<Applied>>;
 }
 
 /// See [`almanack_core::store::SourceStore`].
 pub(crate) trait Sources: Send + Sync {
-    fn add_sources(&self, sources: Vec<Source>) -> impl Future<Output = Result<Vec<Added>>> + Send;
-    fn load_sources(
-        &self,
-        ids: &[SourceId],
-    ) -> impl Future<Output = Result<Vec<Option<Source>>>> + Send;
-    fn write_sources(
-        &self,
-        writes: Vec<SourceWrite>,
-    ) -> impl Future<Output = Result<Vec<Written>>> + Send;
-    fn known_keys(
-        &self,
-        id: SourceId,
-        keys: &[String],
-    ) -> impl Future<Output = Result<Vec<String>>> + Send;
+    fn add_sources(&self, sources: Vec<Source>) -> impl Answered<Vec<Added>>;
+    fn load_sources(&self, ids: &[SourceId]) -> impl Answered<Vec<Option<Source>>>;
+    fn write_sources(&self, writes: Vec<SourceWrite>) -> impl Answered<Vec<Written>>;
+    fn known_keys(&self, id: SourceId, keys: &[String]) -> impl Answered<Vec<String>>;
     fn prune_entries(
         &self,
         retention: EntryRetention,
         after: SourceId,
         limit: usize,
-    ) -> impl Future<Output = Result<PrunedEntries>> + Send;
+    ) -> impl Answered<PrunedEntries>;
 }
 
 /// See [`almanack_core::store::PermitStore`].
@@ -160,12 +139,36 @@ pub(crate) trait Permits: Send + Sync {
         &self,
         visitor: &Visitor,
         asks: &[PermitRequest],
-    ) -> impl Future<Output = Result<Vec<PermitGrant>>> + Send;
+    ) -> impl Answered<Vec<PermitGrant>>;
 }
 
-/// What one statement does; `name` is for errors, never its text or parameters.
+/// Handles for callers, and what one statement does; `name` is for errors, never its text or
+/// parameters.
 #[expect(private_bounds, reason = "which databases there are is decided here")]
 impl<D: Database> SqlStore<D> {
+    /// The same store for clients that change something.
+    #[must_use]
+    pub fn for_changes(&self) -> Self {
+        Self(self.0.handed_to(Caller::Changes))
+    }
+
+    /// The same store for clients that read pages.
+    #[must_use]
+    pub fn for_pages(&self) -> Self {
+        Self(self.0.handed_to(Caller::Pages))
+    }
+
+    /// Has `work` done on a connection of this caller's.
+    pub(crate) async fn ask<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        access: Access,
+        name: &'static str,
+        args: A,
+        work: Work<A, T>,
+    ) -> Result<T> {
+        self.0.ask(access, name, args, work).await
+    }
+
     /// Carries it out; how many rows it changed.
     pub(crate) async fn execute(
         &self,
@@ -174,29 +177,25 @@ impl<D: Database> SqlStore<D> {
         values: Vec<Value<'_>>,
     ) -> Result<usize> {
         let args = (text, owned(values));
-        let done = self
-            .0
-            .ask(Statement, name, args, |session, (text, values)| {
-                Box::pin(session.execute(text, values))
-            });
-        done.await
+        self.ask(Statement, name, args, |session, (text, values)| {
+            Box::pin(session.execute(text, values))
+        })
+        .await
     }
 
-    /// Every row that `read` has something to say of.
+    /// Every row that can be shown.
     pub(crate) async fn listed<T: Send + 'static>(
         &self,
         name: &'static str,
         text: &'static str,
         values: Vec<Value<'_>>,
-        read: fn(&Row<'_>) -> Option<T>,
+        listing: Listing<T>,
     ) -> Result<Vec<T>> {
-        let args = (text, owned(values), read);
-        let found = self
-            .0
-            .ask(Read, name, args, |session, (text, values, read)| {
-                Box::pin(session.listed(text, values, read))
-            });
-        found.await
+        let args = (text, owned(values), listing);
+        self.ask(Read, name, args, |session, (text, values, listing)| {
+            Box::pin(session.listed(text, values, *listing))
+        })
+        .await
     }
 
     /// The one row there is, if any.
@@ -208,12 +207,10 @@ impl<D: Database> SqlStore<D> {
         read: fn(&Row<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let args = (text, owned(values), read);
-        let found = self
-            .0
-            .ask(Read, name, args, |session, (text, values, read)| {
-                Box::pin(session.one(text, values, read))
-            });
-        found.await
+        self.ask(Read, name, args, |session, (text, values, read)| {
+            Box::pin(session.one(text, values, read))
+        })
+        .await
     }
 
     /// The first number of the one row there is, if any.
@@ -223,7 +220,7 @@ impl<D: Database> SqlStore<D> {
         text: &'static str,
         values: Vec<Value<'_>>,
     ) -> Result<Option<i64>> {
-        let found = self.one(name, text, values, |row| row.big_or_null(0));
+        let found = self.one(name, text, values, |row| row.get(0));
         Ok(found.await?.flatten())
     }
 }

@@ -13,14 +13,16 @@ use crate::{
     task,
 };
 
-pub(crate) async fn load(session: &dyn Session, now: Timestamp) -> Result<Vec<Depth>> {
-    let lanes = session.rows(claim::LANES, &[], |row| Ok((row.text(0)?, row.int(1)?)));
+pub(crate) async fn load(session: &dyn Session, now: &Timestamp) -> Result<Vec<Depth>> {
+    let lanes = session.rows(claim::LANES, &[], |row| {
+        Ok((row.text(0)?, row.get::<i32>(1)?))
+    });
     let mut depths = Vec::new();
     for (name, priority) in lanes.await? {
         let Ok(kind) = Kind::parse(&name) else {
             continue;
         };
-        let key = values![name, priority, now];
+        let key = values![name, priority, *now];
         let lane = session.one(task::DEPTH, &key, |row| depth(&kind, row));
         if let Some(lane) = lane.await? {
             add(&mut depths, lane);
@@ -32,9 +34,9 @@ pub(crate) async fn load(session: &dyn Session, now: Timestamp) -> Result<Vec<De
 fn depth(kind: &Kind, row: &Row<'_>) -> Result<Depth> {
     Ok(Depth {
         kind: kind.clone(),
-        waiting: u64::try_from(row.big(0)?).unwrap_or(0),
-        due: u64::try_from(row.big(1)?).unwrap_or(0),
-        first_due_at: row.big_or_null(2)?.map(nearest),
+        waiting: row.get(0)?,
+        due: row.get(1)?,
+        first_due_at: row.get::<Option<i64>>(2)?.map(nearest),
     })
 }
 

@@ -11,18 +11,20 @@ use std::collections::BTreeMap;
 
 use almanack_core::{
     edition::{Account, Edition, State, account::Change, delivery::Delivery, document::Document},
-    store::{
-        EditionFilter, EditionLine, EditionStore, EditionWritten, Error, PrunedStories, Result,
-    },
+    store::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories, Result},
 };
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
 
 use crate::{
-    database::{Access, Database, SqlStore},
+    database::{
+        Access::{Moment, Transaction},
+        Database, SqlStore,
+    },
     nudge::earliest_reported,
-    row::{edition as row, micros, most, readable, strict, values},
-    session::Session,
+    row::{edition as row, listing, micros, most, strict, values},
+    session::{Session, asked},
+    unavailable,
 };
 
 /// Why a delivery is skipped that had not arrived when a newer document was made.
@@ -248,19 +250,12 @@ impl<D: Database> EditionStore for SqlStore<D> {
         let created = self.execute(name, OPEN, row::new_edition(&new)).await?;
         // Read again either way: what others wrote since is seen, and so is what the row became of
         // our values.
-        let gone = || Error::Unavailable {
-            statement: name,
-            source: "an edition disappeared meanwhile".into(),
-        };
+        let gone = || unavailable(name, "an edition disappeared meanwhile");
         Ok((load().await?.ok_or_else(gone)?, created == 1))
     }
 
     async fn load_account(&self, date: Date) -> Result<Option<Account>> {
-        let read = self
-            .0
-            .ask(Access::Moment, "load account", day(date), |session, day| {
-                Box::pin(account(session, day))
-            });
+        let read = self.ask(Moment, "load account", day(date), asked!(account));
         strict("edition", date, read.await)
     }
 
@@ -272,22 +267,15 @@ impl<D: Database> EditionStore for SqlStore<D> {
             micros(filter.changed_from.unwrap_or(Timestamp::MIN)),
             most(filter.limit),
         ];
-        self.listed("list editions", list(filter), values, |found| {
-            readable("edition", row::line(found))
-        })
-        .await
+        let listed = listing("edition", row::line);
+        self.listed("list editions", list(filter), values, listed)
+            .await
     }
 
     async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
         let reported_at = earliest_reported(&change.event_tasks);
         let written = self
-            .0
-            .ask(
-                Access::Transaction,
-                "write edition",
-                change,
-                |session, change| Box::pin(write(session, change)),
-            )
+            .ask(Transaction, "write edition", change, asked!(write))
             .await?;
         self.0.hint(reported_at).await;
         Ok(written)
@@ -304,13 +292,8 @@ impl<D: Database> EditionStore for SqlStore<D> {
 
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         let args = (day(before), most(limit));
-        let pruned = self.0.ask(
-            Access::Transaction,
-            "prune stories",
-            args,
-            |session, (before, limit)| Box::pin(prune(session, before, *limit)),
-        );
-        pruned.await
+        self.ask(Transaction, "prune stories", args, asked!(prune))
+            .await
     }
 }
 
@@ -367,9 +350,9 @@ async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten>
 
 /// Each taken by its row first, as a change is: another writer of the edition meanwhile loses or
 /// comes after.
-async fn prune(session: &dyn Session, before: &str, limit: i64) -> Result<PrunedStories> {
-    let oldest = values![before, limit];
-    let days = session.listed(PRUNABLE, &oldest, |found| readable("story", found.text(0)));
+async fn prune(session: &dyn Session, (before, limit): &(String, i64)) -> Result<PrunedStories> {
+    let oldest = values![before, *limit];
+    let days = session.listed(PRUNABLE, &oldest, listing("story", |row| row.text(0)));
     let mut pruned = PrunedStories::default();
     for day in days.await? {
         let day = values![day];

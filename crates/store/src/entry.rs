@@ -104,7 +104,7 @@ pub(crate) async fn page(session: &dyn Session, filter: &EntryFilter) -> Result<
         values.insert(0, id.into());
     }
     let found = session.rows(text, &values, |found| {
-        Ok((found.big(0)?, readable("entry", row::entry(found))))
+        Ok((found.get(0)?, readable("entry", row::entry(found))))
     });
     let page = Page::cut(found.await?, filter.limit, stops, |(id, _)| *id);
     Ok(page.filter_map(|(_, entry)| entry))
@@ -161,12 +161,12 @@ impl Kept {
     /// Reads what [`KEPT_SQLITE`] lists, with whose it is.
     pub(crate) fn read(row: &Row<'_>) -> Result<(SourceId, Self)> {
         let kept = Self {
-            id: row.big(0)?,
-            key: row.text(1)?,
-            seen_at_us: row.big(2)?,
-            published_at_us: row.big_or_null(3)?,
+            id: row.get(0)?,
+            key: row.get(1)?,
+            seen_at_us: row.get(2)?,
+            published_at_us: row.get(3)?,
         };
-        Ok((SourceId(row.big(4)?), kept))
+        Ok((row.get(4)?, kept))
     }
 }
 

@@ -8,7 +8,7 @@ use almanack_core::{
 };
 
 use crate::{
-    row::{self, most, readable, small, values},
+    row::{self, listing, most, small, values},
     session::Session,
     task,
 };
@@ -292,17 +292,16 @@ fn records(lives: Vec<Life>) -> Records {
 
 pub(crate) async fn load(
     session: &dyn Session,
-    identity: &Identity,
-    page: HistoryPage,
+    (identity, page): &(Identity, HistoryPage),
 ) -> Result<Records> {
-    let mut wanted = Wanted::of(page);
+    let mut wanted = Wanted::of(*page);
     let values = values![
         identity.subject.as_str(),
         identity.kind.as_str(),
         wanted.from(),
         wanted.rows(),
     ];
-    let tasks = session.listed(task::LOAD_LIVES, &values, row::shown_task);
+    let tasks = session.listed(task::LOAD_LIVES, &values, row::TASKS);
     let mut lives = Vec::new();
     for task in tasks.await? {
         if wanted.is_full() {
@@ -321,16 +320,14 @@ async fn load_life(session: &dyn Session, task: Task, wanted: &Wanted) -> Result
     // What a row has none of is not asked for: most have neither.
     if task.decisions > 0 {
         let values = values![id, bounds.number, rows];
-        let found = session.listed(LOAD_DECISIONS_BEFORE, &values, |found| {
-            readable("decision", row::decision(found))
-        });
+        let listed = listing("decision", row::decision);
+        let found = session.listed(LOAD_DECISIONS_BEFORE, &values, listed);
         decisions = found.await?;
     }
     if task.term.0 > 0 {
         let values = values![id, bounds.term, rows];
-        let found = session.listed(LOAD_ATTEMPTS_BEFORE, &values, |found| {
-            readable("attempt", row::attempt(found))
-        });
+        let listed = listing("attempt", row::attempt);
+        let found = session.listed(LOAD_ATTEMPTS_BEFORE, &values, listed);
         attempts = found.await?;
     }
     Ok(Life {

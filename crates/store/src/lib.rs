@@ -18,6 +18,7 @@ mod edition;
 mod entry;
 mod history;
 mod lanes;
+mod lock_file;
 mod measure;
 mod migrate;
 mod nudge;
@@ -37,12 +38,16 @@ mod task;
 mod tests;
 pub mod transfer;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use almanack_core::store::{Node, Result, Store};
+use almanack_core::store::{Cause, Error, Node, Result, Store};
 use jiff::Timestamp;
 
 use crate::{
+    database::{Database, SqlStore},
     postgres::PostgresStore,
     sqlite::{Durability, SqliteStore},
 };
@@ -83,6 +88,19 @@ impl Location {
             _ => Err(UnknownLocation),
         }
     }
+}
+
+/// What is beside a file, under its name with an ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Why a call failed that may succeed later.
+fn unavailable(statement: &'static str, source: impl Into<Cause>) -> Error {
+    let source = source.into();
+    Error::Unavailable { statement, source }
 }
 
 /// Who is registered in a database, and what time it is there.
@@ -147,21 +165,15 @@ pub struct Handles {
 /// [`open`], for a process that answers others.
 pub async fn open_for_all(location: &Location, durability: Durability) -> Result<Handles> {
     Ok(match location {
-        Location::Sqlite(path) => {
-            let work = SqliteStore::open(path, durability)?;
-            Handles {
-                changes: Arc::new(work.for_changes()),
-                pages: Arc::new(work.for_pages()),
-                work: Arc::new(work),
-            }
-        }
-        Location::Postgres(url) => {
-            let work = PostgresStore::connect(url).await?;
-            Handles {
-                changes: Arc::new(work.for_changes()),
-                pages: Arc::new(work.for_pages()),
-                work: Arc::new(work),
-            }
-        }
+        Location::Sqlite(path) => handles(SqliteStore::open(path, durability)?),
+        Location::Postgres(url) => handles(PostgresStore::connect(url).await?),
     })
+}
+
+fn handles<D: Database>(work: SqlStore<D>) -> Handles {
+    Handles {
+        changes: Arc::new(work.for_changes()),
+        pages: Arc::new(work.for_pages()),
+        work: Arc::new(work),
+    }
 }

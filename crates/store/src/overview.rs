@@ -22,9 +22,12 @@ use jiff::Timestamp;
 
 use crate::{
     activity, claim,
-    database::{Access, Database, SqlStore},
-    row::{self, Value, most, readable, values},
-    session::Session,
+    database::{
+        Access::{Moment, Read},
+        Database, SqlStore,
+    },
+    row::{self, Value, listing, most, values},
+    session::{Session, asked},
 };
 
 /// What [`crate::row::task_line`] reads.
@@ -291,8 +294,7 @@ impl<D: Database> OverviewStore for SqlStore<D> {
         let before = search.before.map_or(i64::MAX, |id| id.0);
         values.extend(values![before, most(search.limit)]);
         let text = D::text(SEARCH_SQLITE, SEARCH_POSTGRES);
-        self.listed("search tasks", text, values, row::shown_line)
-            .await
+        self.listed("search tasks", text, values, row::LINES).await
     }
 
     async fn count_found(&self, search: &TaskSearch) -> Result<u64> {
@@ -303,9 +305,8 @@ impl<D: Database> OverviewStore for SqlStore<D> {
 
     async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>> {
         let values = values![most(among)];
-        let counts = self.listed("count statuses", COUNT_STATUSES, values, |found| {
-            readable("task", row::status_count(found))
-        });
+        let listed = listing("task", row::status_count);
+        let counts = self.listed("count statuses", COUNT_STATUSES, values, listed);
         let mut counts = counts.await?;
         counts.sort_by_key(|count| count.status);
         Ok(counts)
@@ -322,28 +323,22 @@ impl<D: Database> OverviewStore for SqlStore<D> {
 
     async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
         let args = (until, limit);
-        let found = self.0.ask(
-            Access::Read,
-            "load upcoming tasks",
-            args,
-            |session, (until, limit)| Box::pin(upcoming(session, *until, *limit)),
-        );
-        found.await
+        self.ask(Read, "load upcoming tasks", args, asked!(upcoming))
+            .await
     }
 
     async fn load_running(&self, limit: usize) -> Result<Vec<TaskLine>> {
         let text = D::text(RUNNING_SQLITE, RUNNING_POSTGRES);
         let values = values![most(limit)];
-        self.listed("load running tasks", text, values, row::shown_line)
+        self.listed("load running tasks", text, values, row::LINES)
             .await
     }
 
     async fn load_claims(&self, limit: usize) -> Result<Vec<ClaimLine>> {
         let text = D::text(CLAIMS_SQLITE, CLAIMS_POSTGRES);
-        self.listed("load claims", text, values![most(limit)], |found| {
-            readable("claim", row::claim_line(found))
-        })
-        .await
+        let listed = listing("claim", row::claim_line);
+        self.listed("load claims", text, values![most(limit)], listed)
+            .await
     }
 
     async fn load_slots_between(
@@ -353,18 +348,17 @@ impl<D: Database> OverviewStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<SlotLine>> {
         let values = values![from, until, most(limit)];
-        self.listed("load slots", SLOTS_BETWEEN, values, |found| {
-            readable("slot", row::slot_line(found))
-        })
-        .await
+        let listed = listing("slot", row::slot_line);
+        self.listed("load slots", SLOTS_BETWEEN, values, listed)
+            .await
     }
 
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>> {
-        let found = self.0.ask(
-            Access::Moment,
+        let found = self.ask(
+            Moment,
             "load activity",
             filter.clone(),
-            |session, filter| Box::pin(activity::load(session, filter)),
+            asked!(activity::load),
         );
         Ok(newest(found.await?, filter))
     }
@@ -381,13 +375,16 @@ fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
     ]
 }
 
-async fn upcoming(session: &dyn Session, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
-    let lanes = session.rows(LANES, &[], |row| Ok((row.text(0)?, row.int(1)?)));
+async fn upcoming(
+    session: &dyn Session,
+    (until, limit): &(Timestamp, usize),
+) -> Result<Vec<TaskLine>> {
+    let lanes = session.rows(LANES, &[], |row| Ok((row.text(0)?, row.get::<i32>(1)?)));
     let mut found = Vec::new();
     for (kind, priority) in lanes.await? {
-        let values = values![kind, priority, until, most(limit)];
-        let waiting = session.listed(UPCOMING, &values, row::shown_line);
+        let values = values![kind, priority, *until, most(*limit)];
+        let waiting = session.listed(UPCOMING, &values, row::LINES);
         found.extend(waiting.await?);
     }
-    Ok(soonest(found, limit))
+    Ok(soonest(found, *limit))
 }

@@ -52,6 +52,7 @@ use crate::{
     register,
     row::{self, instant},
     session::Work,
+    unavailable,
 };
 
 /// Connections that each sort of caller holds at most. Of a node's own work one or two each claim,
@@ -146,18 +147,6 @@ impl PostgresStore {
         };
         Ok(Self(Postgres::over(Arc::new(shared), Caller::Work)))
     }
-
-    /// The same store for clients that change something.
-    #[must_use]
-    pub fn for_changes(&self) -> Self {
-        Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Changes))
-    }
-
-    /// The same store for clients that read pages.
-    #[must_use]
-    pub fn for_pages(&self) -> Self {
-        Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Pages))
-    }
 }
 
 impl Postgres {
@@ -232,6 +221,10 @@ fn pool(address: &Address, connections: usize) -> Result<Pool> {
 
 impl Database for Postgres {
     const SAFETY_POLL: SignedDuration = SAFETY_POLL;
+
+    fn handed_to(&self, caller: Caller) -> Self {
+        Self::over(Arc::clone(&self.shared), caller)
+    }
 
     fn nudger(&self) -> &Nudger {
         &self.nudger
@@ -325,10 +318,7 @@ pub(crate) async fn connect_alone(url: &str) -> Result<Client> {
         .keepalives_idle(SILENCE)
         .tcp_user_timeout(SILENCE);
     let connected = config.connect(tls).await;
-    let (client, connection) = connected.map_err(|error| Error::Unavailable {
-        statement,
-        source: bare(error),
-    })?;
+    let (client, connection) = connected.map_err(|error| unavailable(statement, bare(error)))?;
     tokio::spawn(connection);
     Ok(client)
 }
@@ -382,22 +372,9 @@ async fn client(pool: &Pool) -> Result<Object> {
     waiting.waited("connections");
     lent.map_err(|error| match error {
         // The pool's own words would only stand before the server's.
-        PoolError::Backend(error) => Error::Unavailable {
-            statement,
-            source: bare(error),
-        },
+        PoolError::Backend(error) => unavailable(statement, bare(error)),
         other => unavailable(statement, other),
     })
-}
-
-fn unavailable(
-    statement: &'static str,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> Error {
-    Error::Unavailable {
-        statement,
-        source: Box::new(error),
-    }
 }
 
 /// What the server said, without the driver's "db error" before it.
@@ -440,9 +417,6 @@ pub(crate) fn explain(statement: &'static str, error: tokio_postgres::Error) -> 
                 .as_db_error()
                 .map_or_else(|| error.to_string(), |cause| cause.message().to_owned()),
         },
-        _ => Error::Unavailable {
-            statement,
-            source: bare(error),
-        },
+        _ => unavailable(statement, bare(error)),
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::{
     database::{Database, SqlStore},
-    row::{self, instant, period_micros, readable, values},
+    row::{self, instant, listing, period_micros, values},
     sign_in::LOAD_GUARDED_SINCE,
 };
 
@@ -92,10 +92,9 @@ impl<D: Database> NodeStore for SqlStore<D> {
     }
 
     async fn load_nodes(&self) -> Result<Vec<Node>> {
-        self.listed("load nodes", LOAD_NODES, values![], |row| {
-            readable("node", row::node(row))
-        })
-        .await
+        let listed = listing("node", row::node);
+        self.listed("load nodes", LOAD_NODES, values![], listed)
+            .await
     }
 
     async fn forget_node(&self, session: &str) -> Result<()> {
@@ -117,10 +116,9 @@ impl<D: Database> NodeStore for SqlStore<D> {
     }
 
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>> {
-        self.listed("load troubles", LOAD_TROUBLES, values![], |row| {
-            readable("node_trouble", row::troubles(row))
-        })
-        .await
+        let listed = listing("node_trouble", row::troubles);
+        self.listed("load troubles", LOAD_TROUBLES, values![], listed)
+            .await
     }
 
     async fn save_clock(&self, mark: &Mark) -> Result<bool> {
@@ -155,7 +153,7 @@ impl<D: Database> TokenStore for SqlStore<D> {
     }
 
     async fn load_tokens(&self) -> Result<Vec<Token>> {
-        self.listed("load tokens", LOAD_TOKENS, values![], row::shown_token)
+        self.listed("load tokens", LOAD_TOKENS, values![], row::TOKENS)
             .await
     }
 

@@ -15,9 +15,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Access, Database, SqlStore},
-    row::{self, Row, examined, micros, most, nearest, one_more, readable, unreadable, values},
-    session::Session,
+    database::{Access::Read, Database, SqlStore},
+    row::{self, Row, examined, listing, micros, most, nearest, one_more, unreadable, values},
+    session::{Session, asked},
 };
 
 /// The column of the next look's time in a schedule.
@@ -193,11 +193,11 @@ impl DueRow {
     fn read(row: &Row<'_>) -> Result<Self> {
         let schedule = row::schedule(row);
         Ok(Self {
-            look_at_us: row.big(LOOK_AT)?,
-            schedule_id: row.big(0)?,
+            look_at_us: row.get(LOOK_AT)?,
+            schedule_id: row.get(0)?,
             shown: schedule
                 .is_err()
-                .then(|| row::shown_schedule(row))
+                .then(|| row::SCHEDULES.read(row))
                 .flatten(),
             schedule,
         })
@@ -243,12 +243,9 @@ fn with_removed(filter: &ScheduleFilter) -> bool {
 impl<D: Database> ScheduleStore for SqlStore<D> {
     async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules> {
         let values = values![now, one_more(limit)];
-        let found = self.0.ask(
-            Access::Read,
-            "load due schedules",
-            values,
-            |session, values| Box::pin(session.rows(LOAD_DUE, values, DueRow::read)),
-        );
+        let found = self.ask(Read, "load due schedules", values, |session, values| {
+            Box::pin(session.rows(LOAD_DUE, values, DueRow::read))
+        });
         Ok(due(found.await?, now, limit))
     }
 
@@ -260,13 +257,8 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
         &self,
         filter: &ScheduleFilter,
     ) -> Result<Page<Schedule, ScheduleName>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list schedules",
-            filter.clone(),
-            |session, filter| Box::pin(page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list schedules", filter.clone(), asked!(page))
+            .await
     }
 
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {
@@ -275,17 +267,14 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
 
     async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>> {
         let values = values![id.0, page.before, most(page.limit)];
-        self.listed("load ledger", LOAD_SLOTS, values, |found| {
-            readable("slot", row::slot(found))
-        })
-        .await
+        let listed = listing("slot", row::slot);
+        self.listed("load ledger", LOAD_SLOTS, values, listed).await
     }
 
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         let values = values![id.0, most(limit)];
-        let edits = self.listed("load edits", LOAD_EDITS, values, |found| {
-            readable("schedule_edit", row::edit(found))
-        });
+        let listed = listing("schedule_edit", row::edit);
+        let edits = self.listed("load edits", LOAD_EDITS, values, listed);
         let mut edits = edits.await?;
         edits.reverse();
         Ok(edits)
@@ -297,9 +286,12 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
         limit: usize,
     ) -> Result<Vec<ScheduleName>> {
         let (name, values) = ("load schedules decided ahead", values![after, most(limit)]);
-        self.listed(name, DECIDED_AHEAD, values, |found| {
-            readable("schedule", row::schedule_name(found))
-        })
+        self.listed(
+            name,
+            DECIDED_AHEAD,
+            values,
+            listing("schedule", |row| row.get(0)),
+        )
         .await
     }
 
@@ -325,7 +317,7 @@ async fn page(
         with_removed(filter),
         one_more(filter.limit),
     ];
-    let found = session.listed(LIST, &values, row::shown_schedule).await?;
+    let found = session.listed(LIST, &values, row::SCHEDULES).await?;
     let to = to.as_deref().map(ScheduleName::parse).transpose();
     let to = to.map_err(unreadable)?;
     Ok(Page::cut(found, filter.limit, to, |schedule| {

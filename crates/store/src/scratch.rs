@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::params_from_iter;
 use tokio_postgres::types::ToSql;
 
-use crate::{Location, postgres::connect_alone, row::micros};
+use crate::{Location, beside, postgres::connect_alone, row::micros};
 
 /// Rows that wait, not yet due, one second apart; `$1` microseconds is the first one's time, `$2`
 /// how many. SQLite makes its numbers by recursion, PostgreSQL has a function for it.
@@ -48,11 +48,7 @@ impl Scratch {
     /// Makes room beside `location` under `name`; nothing that is there is touched.
     pub async fn create(location: &Location, name: &str) -> Result<Self> {
         match location {
-            Location::Sqlite(path) => {
-                let mut beside = path.clone().into_os_string();
-                beside.push(format!(".{name}"));
-                Ok(Self::Sqlite(beside.into()))
-            }
+            Location::Sqlite(path) => Ok(Self::Sqlite(beside(path, &format!(".{name}")))),
             Location::Postgres(url) => {
                 run(url, &format!("create schema \"{name}\"")).await?;
                 Ok(Self::Postgres {
@@ -81,10 +77,8 @@ impl Scratch {
         match self {
             Self::Sqlite(path) => {
                 for ending in ["", "-wal", "-shm"] {
-                    let mut file = path.clone().into_os_string();
-                    file.push(ending);
                     // The companions come and go; the file itself is in a folder of our choosing.
-                    let _ = std::fs::remove_file(file);
+                    let _ = std::fs::remove_file(beside(&path, ending));
                 }
                 Ok(())
             }
@@ -169,8 +163,5 @@ async fn run(url: &str, statements: &str) -> Result<()> {
 }
 
 fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::Unavailable {
-        statement: "prepare scratch store",
-        source: Box::new(error),
-    }
+    crate::unavailable("prepare scratch store", error)
 }

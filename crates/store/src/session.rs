@@ -9,10 +9,18 @@ use std::pin::Pin;
 use almanack_core::{store::Result, task::NewTask};
 use async_trait::async_trait;
 
-use crate::row::{Row, Value};
+use crate::row::{Listing, Row, Value};
 
 /// What is asked of a session with arguments that outlive it. It may be asked more than once.
 pub(crate) type Work<A, T> = for<'a> fn(&'a dyn Session, &'a A) -> Answer<'a, T>;
+
+/// A function of a session and its arguments, as [`Work`].
+macro_rules! asked {
+    ($work:path) => {
+        |session, args| Box::pin($work(session, args))
+    };
+}
+pub(crate) use asked;
 
 /// What comes of it.
 pub(crate) type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -60,14 +68,14 @@ impl dyn Session + '_ {
         Ok(found)
     }
 
-    /// Every row that `read` has something to say of.
+    /// Every row that can be shown.
     pub(crate) async fn listed<T: Send>(
         &self,
         text: &'static str,
         values: &[Value<'_>],
-        read: impl Fn(&Row<'_>) -> Option<T> + Send + Sync,
+        listing: Listing<T>,
     ) -> Result<Vec<T>> {
-        let found = self.rows(text, values, |row| Ok(read(row))).await?;
+        let found = self.rows(text, values, |row| Ok(listing.read(row))).await?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -88,7 +96,7 @@ impl dyn Session + '_ {
         text: &'static str,
         values: &[Value<'_>],
     ) -> Result<Option<i64>> {
-        let found = self.one(text, values, |row| row.big_or_null(0)).await?;
+        let found = self.one(text, values, |row| row.get(0)).await?;
         Ok(found.flatten())
     }
 }

@@ -7,7 +7,7 @@ use almanack_core::{
 use async_trait::async_trait;
 
 use crate::{
-    database::{Access, Database, SqlStore},
+    database::{Access::Transaction, Database, SqlStore},
     register::taken_unless,
     row::{self, holder_columns, values},
 };
@@ -99,13 +99,13 @@ impl<D: Database> SignInStore for SqlStore<D> {
     }
 
     async fn load_users(&self) -> Result<Vec<User>> {
-        self.listed("load users", LOAD_USERS, values![], row::shown_user)
+        self.listed("load users", LOAD_USERS, values![], row::USERS)
             .await
     }
 
     async fn remove_user(&self, name: &str) -> Result<bool> {
-        let removed = self.0.ask(
-            Access::Transaction,
+        let removed = self.ask(
+            Transaction,
             "remove user",
             name.to_owned(),
             |session, name| {

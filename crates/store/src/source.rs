@@ -22,10 +22,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    database::{Access, Database, SqlStore},
+    database::{
+        Access::{Read, Transaction},
+        Database, SqlStore,
+    },
     entry,
-    row::{self, examined, many, most, one_more, readable, values},
-    session::Session,
+    row::{self, examined, listing, many, most, one_more, values},
+    session::{Session, asked},
 };
 
 /// What [`crate::row::source`] reads.
@@ -338,13 +341,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list sources",
-            filter.clone(),
-            |session, filter| Box::pin(page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list sources", filter.clone(), asked!(page))
+            .await
     }
 
     async fn load_due_sources(
@@ -357,18 +355,15 @@ impl<D: Database> SourceStore for SqlStore<D> {
             None => (LOAD_DUE, values![now, most(limit)]),
             Some(only) => (LOAD_DUE_OF, values![only.as_str(), now, most(limit)]),
         };
-        self.listed("load due sources", text, values, |found| {
-            readable("source", row::source(found))
-        })
-        .await
+        let listed = listing("source", row::source);
+        self.listed("load due sources", text, values, listed).await
     }
 
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>> {
         let values = values![overdue, most(limit)];
-        self.listed("load stray sources", LOAD_STRAYS, values, |found| {
-            found.big(0).ok().map(SourceId)
-        })
-        .await
+        let strays = listing("source", |row| row.get(0));
+        self.listed("load stray sources", LOAD_STRAYS, values, strays)
+            .await
     }
 
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
@@ -377,15 +372,13 @@ impl<D: Database> SourceStore for SqlStore<D> {
 
     /// The row goes first: a look that is being written finds it locked, and then gone.
     async fn remove_source(&self, id: SourceId) -> Result<bool> {
-        let removed = self
-            .0
-            .ask(Access::Transaction, "remove source", id, |session, id| {
-                Box::pin(async move {
-                    let removed = session.execute(REMOVE, &[id.0.into()]).await?;
-                    session.execute(entry::REMOVE_ALL, &[id.0.into()]).await?;
-                    Ok(removed == 1)
-                })
-            });
+        let removed = self.ask(Transaction, "remove source", id, |session, id| {
+            Box::pin(async move {
+                let removed = session.execute(REMOVE, &[id.0.into()]).await?;
+                session.execute(entry::REMOVE_ALL, &[id.0.into()]).await?;
+                Ok(removed == 1)
+            })
+        });
         removed.await
     }
 
@@ -394,13 +387,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list entries",
-            filter.clone(),
-            |session, filter| Box::pin(entry::page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list entries", filter.clone(), asked!(entry::page))
+            .await
     }
 
     async fn count_sources(
@@ -409,18 +397,13 @@ impl<D: Database> SourceStore for SqlStore<D> {
         now: Timestamp,
     ) -> Result<SourceNumbers> {
         let values = values![now, source_type.map(SourceType::as_str)];
-        let numbers = self
-            .0
-            .ask(Access::Read, "count sources", values, |session, values| {
-                Box::pin(numbers::count(session, values))
-            });
-        numbers.await
+        self.ask(Read, "count sources", values, asked!(numbers::count))
+            .await
     }
 
     async fn load_fleet(&self) -> Result<Option<Fleet>> {
-        let fleet = self.listed("load fleet", LOAD_FLEET, values![], |found| {
-            readable("source_fleet", row::fleet(found))
-        });
+        let listed = listing("source_fleet", row::fleet);
+        let fleet = self.listed("load fleet", LOAD_FLEET, values![], listed);
         Ok(fleet.await?.pop())
     }
 
@@ -465,7 +448,7 @@ async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Sourc
         one_more(filter.limit),
     ];
     let found = session.rows(list, &values, |found| {
-        Ok((SourceId(found.big(0)?), row::shown_source(found)))
+        Ok((found.get(0)?, row::SOURCES.read(found)))
     });
     let page = Page::cut(found.await?, filter.limit, to.map(SourceId), |(id, _)| *id);
     Ok(page.filter_map(|(_, source)| source))

@@ -19,7 +19,7 @@ mod thread;
 pub use node_lock::{NodeLock, Occupied};
 
 use std::{
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     os::unix::fs::OpenOptionsExt as _,
     path::Path,
     sync::{Arc, Mutex},
@@ -39,6 +39,7 @@ use crate::{
     register, row,
     session::Work,
     sqlite::thread::{Fault, Mode, Outcome, READS, Threads, WRITES, in_transaction},
+    unavailable,
 };
 
 /// Reads of each sort of caller that may run at the same time. Changes look things up by their
@@ -123,26 +124,6 @@ impl SqliteStore {
         })
     }
 
-    /// The same store for clients that change something.
-    #[must_use]
-    pub fn for_changes(&self) -> Self {
-        self.handed_to(Caller::Changes)
-    }
-
-    /// The same store for clients that read pages.
-    #[must_use]
-    pub fn for_pages(&self) -> Self {
-        self.handed_to(Caller::Pages)
-    }
-
-    fn handed_to(&self, caller: Caller) -> Self {
-        Self(Sqlite {
-            access: Arc::clone(&self.0.access),
-            caller,
-            nudger: self.0.nudger.clone(),
-        })
-    }
-
     /// Opens a store in memory that works on the caller's own thread: every call is complete at its
     /// first poll, which is what makes a simulation on it deterministic.
     pub fn in_memory() -> Result<Self> {
@@ -222,6 +203,14 @@ impl Staff {
 impl Database for Sqlite {
     const SAFETY_POLL: SignedDuration = SAFETY_POLL;
 
+    fn handed_to(&self, caller: Caller) -> Self {
+        Self {
+            access: Arc::clone(&self.access),
+            caller,
+            nudger: self.nudger.clone(),
+        }
+    }
+
     fn nudger(&self) -> &Nudger {
         &self.nudger
     }
@@ -295,11 +284,8 @@ where
 
 /// Who is registered in a file that is only looked at.
 pub(crate) fn registered(path: &Path) -> Result<Vec<Node>> {
-    let shown = path.display().to_string();
-    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
-    let connection = opened.map_err(|error| unopened(&shown, error))?;
+    let connection = open_as_it_is(path)?;
     let load = || -> Outcome<Vec<Node>> {
-        connection.busy_timeout(BUSY_TIMEOUT)?;
         if !connection.table_exists(None, "node")? {
             return Ok(Vec::new());
         }
@@ -315,10 +301,8 @@ pub(crate) fn registered(path: &Path) -> Result<Vec<Node>> {
 }
 
 fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
-    Threads::start(connections, mode).map_err(|error| Error::Unavailable {
-        statement: "start database thread",
-        source: Box::new(error),
-    })
+    let started = Threads::start(connections, mode);
+    started.map_err(|error| unavailable("start database thread", error))
 }
 
 /// Makes a file that is not there yet: it will hold hashes of tokens and other people's payloads,
@@ -332,6 +316,21 @@ fn create_guarded(path: &Path) {
         .truncate(false)
         .mode(0o660)
         .open(path);
+}
+
+/// Opens a file that is there, without changing how it is kept.
+pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection> {
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let waiting = opened.and_then(|connection| {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(connection)
+    });
+    waiting.map_err(|error| unopened(&path.display().to_string(), error))
+}
+
+/// Whether a log holds anything; SQLite leaves empty ones behind.
+pub(crate) fn holds(log: &Path) -> bool {
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 fn open_file(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
@@ -403,10 +402,7 @@ pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<Vec<migrate::
 pub(crate) fn unopened(path: &str, error: rusqlite::Error) -> Error {
     let statement = "open database file";
     match explain(statement, Fault::Driver(error)) {
-        Error::Unavailable { source, .. } => Error::Unavailable {
-            statement,
-            source: format!("{path}: {source}").into(),
-        },
+        Error::Unavailable { source, .. } => unavailable(statement, format!("{path}: {source}")),
         Error::Unwritable { source, .. } => Error::Unwritable {
             statement,
             source: format!("{path}: {source}").into(),
@@ -419,18 +415,8 @@ pub(crate) fn unopened(path: &str, error: rusqlite::Error) -> Error {
 pub(crate) fn explain(statement: &'static str, fault: Fault) -> Error {
     let error = match fault {
         Fault::Store(error) => return error,
-        Fault::Stopped => {
-            return Error::Unavailable {
-                statement,
-                source: "the database thread stopped".into(),
-            };
-        }
-        Fault::NotBegun(why) => {
-            return Error::Unavailable {
-                statement,
-                source: why.into(),
-            };
-        }
+        Fault::Stopped => return unavailable(statement, "the database thread stopped"),
+        Fault::NotBegun(why) => return unavailable(statement, why),
         Fault::Driver(error) => error,
     };
     let source = Box::new(error);

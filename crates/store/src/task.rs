@@ -26,10 +26,13 @@ use jiff::Timestamp;
 
 use crate::{
     claim,
-    database::{Access, Database, SqlStore},
+    database::{
+        Access::{Read, Transaction},
+        Database, SqlStore,
+    },
     depth, history,
-    row::{self, examined, most, one_more, readable, small, values},
-    session::Session,
+    row::{self, examined, listing, most, one_more, small, values},
+    session::{Session, asked},
 };
 
 /// What [`crate::row::task`] reads.
@@ -251,75 +254,54 @@ impl<D: Database> TaskStore for SqlStore<D> {
 
     async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
         let args = (now, most(limit));
-        let found = self.0.ask(
-            Access::Read,
-            "load expired claims",
-            args,
-            |session, (now, limit)| Box::pin(claim::expired(session, *now, *limit)),
-        );
+        let found = self.ask(Read, "load expired claims", args, asked!(claim::expired));
         let (expired, aside) = found.await?;
         if !aside.is_empty() {
             let args = (aside, now);
-            let ended = self.0.ask(
-                Access::Transaction,
+            self.ask(
+                Transaction,
                 "set tasks aside",
                 args,
-                |session, (aside, now)| Box::pin(claim::set_aside(session, aside, *now)),
-            );
-            ended.await?;
+                asked!(claim::set_aside),
+            )
+            .await?;
         }
         Ok(expired)
     }
 
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>> {
-        let found = self.listed("load task", LOAD, values![id.0], row::shown_task);
+        let found = self.listed("load task", LOAD, values![id.0], row::TASKS);
         Ok(found.await?.pop())
     }
 
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
-        let page = self.0.ask(
-            Access::Read,
-            "list tasks",
-            filter.clone(),
-            |session, filter| Box::pin(page(session, filter)),
-        );
-        page.await
+        self.ask(Read, "list tasks", filter.clone(), asked!(page))
+            .await
     }
 
     async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records> {
         let args = (identity.clone(), page);
-        let records = self.0.ask(
-            Access::Read,
-            "load history",
-            args,
-            |session, (identity, page)| Box::pin(history::load(session, identity, *page)),
-        );
-        records.await
+        self.ask(Read, "load history", args, asked!(history::load))
+            .await
     }
 
     async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>> {
         let values = values![id.0, small(after), most(limit)];
-        self.listed("load decisions", history::LOAD_DECISIONS, values, |found| {
-            readable("decision", row::decision(found))
-        })
-        .await
+        let listed = listing("decision", row::decision);
+        self.listed("load decisions", history::LOAD_DECISIONS, values, listed)
+            .await
     }
 
     async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>> {
         let values = values![most(limit)];
-        self.listed("load waiting kinds", claim::KINDS, values, |found| {
-            Kind::parse(&found.text(0).ok()?).ok()
-        })
-        .await
+        let kinds = listing("task", |row| row.get(0));
+        self.listed("load waiting kinds", claim::KINDS, values, kinds)
+            .await
     }
 
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>> {
-        let depths = self
-            .0
-            .ask(Access::Read, "load depths", now, |session, now| {
-                Box::pin(depth::load(session, *now))
-            });
-        depths.await
+        self.ask(Read, "load depths", now, asked!(depth::load))
+            .await
     }
 
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned> {
@@ -351,7 +333,7 @@ async fn page(session: &dyn Session, filter: &TaskFilter) -> Result<Page<Task, T
     ];
     let text = session.text(LIST_SQLITE, LIST_POSTGRES);
     let found = session.rows(text, &values, |found| {
-        Ok((TaskId(found.big(0)?), row::shown_task(found)))
+        Ok((found.get(0)?, row::TASKS.read(found)))
     });
     let page = Page::cut(found.await?, filter.limit, to.map(TaskId), |(id, _)| *id);
     Ok(page.filter_map(|(_, task)| task))

@@ -28,12 +28,7 @@ impl Channels {
         key: Option<&SigningKey>,
         message: &Message,
     ) -> Sent {
-        let seal = Seal {
-            idempotency_key: &message.id,
-            id: &message.id,
-            at: self.clock.now(),
-            key,
-        };
+        let seal = Seal::of(&message.id, self.clock.now(), key);
         let body = message.body.to_string().into_bytes();
         self.ask(seal.post(url, self.reporting.timeout, body)).await
     }
@@ -64,11 +59,7 @@ impl Channels {
             "tags": [tag],
         });
         let request = self.json(server, &body);
-        let request = match token {
-            Some(token) => token.sign(request),
-            None => request,
-        };
-        self.ask(request).await
+        self.ask(Bearer::sign(token, request)).await
     }
 
     pub(super) async fn slack(&self, url: &str, message: &Message) -> Sent {
@@ -77,12 +68,8 @@ impl Channels {
     }
 
     fn json(&self, url: &str, body: &Value) -> Request {
-        let timeout = self.reporting.timeout;
-        Request::post_json(url, body.to_string().into_bytes()).limits(Limits {
-            total: timeout,
-            idle: timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        })
+        let limits = Limits::within(self.reporting.timeout, ANSWER_BYTES_MAX);
+        Request::post_json(url, body.to_string().into_bytes()).limits(limits)
     }
 
     async fn ask(&self, request: Request) -> Sent {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::words::Language;
+use super::Language;
 
 /// The longest id of a message, in bytes: it is sent as a header.
 const ID_BYTES_MAX: usize = 150;

@@ -3,25 +3,9 @@
 use almanack_core::alert::{News, Severity, port::Notice, words};
 use jiff::SignedDuration;
 
-/// The languages of alerts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
-    #[default]
-    English,
-    Chinese,
-}
+use crate::language::Language;
 
 impl Language {
-    /// By its tag: `zh`, `zh-CN`; English for other tags.
-    pub fn of(tag: &str) -> Self {
-        let first = tag.split(['-', '_']).next().unwrap_or_default();
-        if first.eq_ignore_ascii_case("zh") {
-            Self::Chinese
-        } else {
-            Self::English
-        }
-    }
-
     /// What a message is about, in a few words.
     pub(super) fn title(self, notices: &[&Notice]) -> String {
         let [notice] = notices else {

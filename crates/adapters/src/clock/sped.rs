@@ -8,7 +8,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -18,6 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
 use super::{NAP_MAX, Stopwatch, pause};
+use crate::locked;
 
 /// How many times faster than the world's a clock runs.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -113,7 +114,7 @@ impl SpedClock {
 
     /// How fast it runs.
     pub fn speed(&self) -> Speed {
-        self.lock().speed
+        locked(&self.stretch).speed
     }
 
     /// Continues at this speed from the present time, and wakes sleepers so that they compute their
@@ -128,7 +129,7 @@ impl SpedClock {
     }
 
     fn change(&self, change: impl FnOnce(&mut Stretch)) {
-        let mut stretch = self.lock();
+        let mut stretch = locked(&self.stretch);
         let elapsed = (self.elapsed)();
         stretch.from = stretch.at(elapsed);
         stretch.began = elapsed;
@@ -140,20 +141,15 @@ impl SpedClock {
     /// How long it takes in the world until the clock shows `at`, if its speed stays; nothing if it
     /// has come.
     fn real_until(&self, at: Timestamp) -> Duration {
-        let stretch = self.lock();
+        let stretch = locked(&self.stretch);
         let now = stretch.at((self.elapsed)());
         stretch.speed.real(at.duration_since(now))
-    }
-
-    /// A stretch is replaced as a whole, so a panic leaves a valid one.
-    fn lock(&self) -> MutexGuard<'_, Stretch> {
-        self.stretch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for SpedClock {
     fn now(&self) -> Timestamp {
-        let stretch = self.lock();
+        let stretch = locked(&self.stretch);
         to_micros(stretch.at((self.elapsed)()))
     }
 }

@@ -102,32 +102,24 @@ impl<'a> Paths<'a> {
     /// An entry is known by what these rules find. One that finds nothing anywhere is a mistake,
     /// and going on would make new entries of all the old ones.
     fn check(&self, drafts: &[Draft]) -> Result<(), Failure> {
+        let rules = self.rules;
+        let any = |has: fn(&Draft) -> bool| drafts.is_empty() || drafts.iter().any(has);
         let known_by = [
-            (
-                "id",
-                self.rules.id.as_deref(),
-                drafts.iter().any(|draft| draft.id.is_some()),
-            ),
+            ("id", rules.id.as_deref(), any(|draft| draft.id.is_some())),
             (
                 "link",
-                self.rules.link.as_deref(),
-                drafts.iter().any(|draft| draft.link.is_some()),
+                rules.link.as_deref(),
+                any(|draft| draft.link.is_some()),
             ),
             (
                 "title",
-                Some(self.rules.title.as_str()),
-                drafts.iter().any(|draft| !draft.title.is_empty()),
+                Some(&*rules.title),
+                any(|draft| !draft.title.is_empty()),
             ),
         ];
-        for (name, path, is_found) in known_by {
-            if let (Some(path), false, false) = (path, is_found, drafts.is_empty()) {
-                let items = drafts.len();
-                return Err(nothing(
-                    name,
-                    path,
-                    &format!("nothing in any of the {items} items"),
-                ));
-            }
+        if let Some((name, path)) = rules::unfound(known_by) {
+            let what = format!("nothing in any of the {} items", drafts.len());
+            return Err(nothing(name, path, &what));
         }
         Ok(())
     }

@@ -111,27 +111,26 @@ impl<'a> Selectors<'a> {
             );
             return Err(Failure::new(FailureClass::Rules, detail));
         }
+        let any = |has: fn(&Draft) -> bool| drafts.iter().any(has);
         let known_by = [
             (
                 "title",
-                Some(&rules.title),
-                drafts.iter().any(|draft| !draft.title.is_empty()),
+                Some(&*rules.title),
+                any(|draft| !draft.title.is_empty()),
             ),
             (
                 "link",
-                rules.link.as_ref(),
-                drafts.iter().any(|draft| draft.link.is_some()),
+                rules.link.as_deref(),
+                any(|draft| draft.link.is_some()),
             ),
         ];
-        for (name, selector, is_found) in known_by {
-            if let (Some(selector), false) = (selector, is_found) {
-                let detail = format!(
-                    "the selector `{}` for `item` matches {}, but `{selector}` for `{name}` finds nothing in any of them",
-                    rules.item,
-                    drafts.len(),
-                );
-                return Err(Failure::new(FailureClass::Rules, detail));
-            }
+        if let Some((name, selector)) = rules::unfound(known_by) {
+            let detail = format!(
+                "the selector `{}` for `item` matches {}, but `{selector}` for `{name}` finds nothing in any of them",
+                rules.item,
+                drafts.len(),
+            );
+            return Err(Failure::new(FailureClass::Rules, detail));
         }
         Ok(())
     }

@@ -15,6 +15,14 @@ pub(crate) fn check(name: &'static str, rule: &str) -> Result<(), RulesError> {
     Ok(())
 }
 
+/// The first rule of these, by name, that is set and found nothing.
+pub(crate) fn unfound<'a>(
+    known_by: impl IntoIterator<Item = (&'static str, Option<&'a str>, bool)>,
+) -> Option<(&'static str, &'a str)> {
+    let mut unfound = known_by.into_iter().filter(|(_, _, is_found)| !is_found);
+    unfound.find_map(|(name, rule, _)| Some((name, rule?)))
+}
+
 /// Why a rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RulesError {

@@ -30,11 +30,8 @@ impl Github {
     pub async fn access(&self, repository: &Repository) -> Result<Access, Error> {
         let url = self.repository_url(repository, &[]);
         let request = self.request(Method::GET, url);
-        let mut answer = self.send(request, &repository.names()).await?;
-        let what = "a repository";
-        let body = answer.read().await;
-        let body = body.map_err(|_| Error::Unreadable { what })?;
-        let shown: Shown = serde_json::from_slice(&body).map_err(|_| Error::Unreadable { what })?;
+        let names = repository.names();
+        let shown: Shown = self.fetch(request, &names, "a repository").await?;
         Ok(match shown.permissions {
             Some(Permissions { push: true }) => Access::Write,
             Some(Permissions { push: false }) => Access::Read,

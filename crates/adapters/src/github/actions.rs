@@ -4,22 +4,14 @@ use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use jiff::Timestamp;
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::{Error, Github, Repository};
+use super::{Error, Github, Repository, read};
 use crate::http::Answer;
 
 /// Asks that the answer to a dispatch names its run.
 const RUN_DETAILS: &str = "return_run_details";
-
-/// What is sent to start a workflow.
-#[derive(Serialize)]
-struct DispatchBody<'a> {
-    r#ref: &'a str,
-    inputs: &'a BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    return_run_details: Option<bool>,
-}
 
 /// The run that an answer names. The dispatch was taken whatever its body says.
 async fn started_run(mut answer: Answer) -> Option<u64> {
@@ -78,12 +70,10 @@ impl Github {
         let path = ["actions", "workflows", workflow, "dispatches"];
         let url = self.repository_url(repository, &path);
         let names = hidden(repository, workflow);
+        let plain = json!({"ref": git_ref, "inputs": inputs});
         if !self.names_no_runs.load(Ordering::Relaxed) {
-            let body = DispatchBody {
-                r#ref: git_ref,
-                inputs,
-                return_run_details: Some(true),
-            };
+            let mut body = plain.clone();
+            body[RUN_DETAILS] = true.into();
             match self.send(self.posting(url.clone(), &body), &names).await {
                 Ok(answer) => return Ok(started_run(answer).await),
                 // Older GitHub Enterprise servers refuse unknown fields, and start nothing.
@@ -93,12 +83,7 @@ impl Github {
                 Err(error) => return Err(error),
             }
         }
-        let body = DispatchBody {
-            r#ref: git_ref,
-            inputs,
-            return_run_details: None,
-        };
-        self.send(self.posting(url, &body), &names).await?;
+        self.send(self.posting(url, &plain), &names).await?;
         Ok(None)
     }
 
@@ -129,9 +114,7 @@ impl Github {
             }
         }
         let page = self.page(&url, &hidden(repository, workflow), what).await?;
-        let runs = serde_json::from_slice::<Runs>(&page.body);
-        let runs = runs.map_err(|_| Error::Unreadable { what })?;
-        Ok(runs.workflow_runs)
+        Ok(read::<Runs>(&page.body, what)?.workflow_runs)
     }
 
     /// Cancels a run. Its last steps may still take minutes.

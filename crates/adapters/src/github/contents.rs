@@ -9,7 +9,8 @@ use std::sync::Arc;
 use almanack_core::budget::Budget;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use sha1::{Digest, Sha1};
 use url::Url;
 
@@ -69,19 +70,15 @@ impl Github {
         at: FileAt<'_>,
         budget: &Arc<Budget>,
     ) -> Result<Option<File>, Error> {
-        const WHAT: &str = "a file";
         let mut url = at.url(self);
         url.query_pairs_mut().append_pair("ref", at.branch);
         let request = self.request(Method::GET, url).paid_by(Arc::clone(budget));
-        let mut answer = match self.send(request, &at.repository.names()).await {
-            Err(error) if error.refused_with(404, "") => return Ok(None),
-            answered => answered?,
-        };
-        let body = answer.read().await;
-        let body = body.map_err(|_| Error::Unreadable { what: WHAT })?;
-        // A folder is returned as a list; a file cannot replace it.
-        let read = serde_json::from_slice(&body);
-        read.map(Some).map_err(|_| Error::Unreadable { what: WHAT })
+        // A folder is returned as a list, which is no file; a file cannot replace it.
+        let names = at.repository.names();
+        match self.fetch(request, &names, "a file").await {
+            Err(error) if error.refused_with(404, "") => Ok(None),
+            read => read.map(Some),
+        }
     }
 
     /// Creates or replaces a file by one commit.
@@ -91,20 +88,14 @@ impl Github {
         change: Change<'_>,
         budget: &Arc<Budget>,
     ) -> Result<Written, Error> {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            message: &'a str,
-            content: String,
-            branch: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            sha: Option<&'a str>,
+        let mut body = json!({
+            "message": change.message,
+            "content": STANDARD.encode(change.content),
+            "branch": at.branch,
+        });
+        if let Some(replaced) = change.replaces {
+            body["sha"] = replaced.into();
         }
-        let body = Body {
-            message: change.message,
-            content: STANDARD.encode(change.content),
-            branch: at.branch,
-            sha: change.replaces,
-        };
         let request = Self::with_json(self.request(Method::PUT, at.url(self)), &body)
             .paid_by(Arc::clone(budget));
         let mut answer = self.send(request, &at.repository.names()).await?;

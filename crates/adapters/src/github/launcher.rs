@@ -32,7 +32,7 @@ use super::{
     Error, Github, Repository, TargetWorkflows,
     tries::{Doubt, Tries},
 };
-use crate::launcher::wrong_target;
+use crate::launcher::{give_up, wrong_target};
 
 /// Fires at [`Target::Workflow`].
 pub struct WorkflowLauncher {
@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
         let usable = target.check();
         usable.map_err(|unusable| give_up(unusable.to_string()))?;
         let repository = Repository::parse(repository);
-        let unwritten = || give_up("the repository is not written owner/name".to_owned());
+        let unwritten = || give_up("the repository is not written owner/name");
         Ok(Self {
             repository: repository.ok_or_else(unwritten)?,
             workflow,
@@ -233,8 +233,4 @@ fn outcome_of(dispatched: &Result<Option<u64>, Error>) -> Outcome {
         _ => "",
     };
     give_up(format!("{error}{hint}"))
-}
-
-fn give_up(error: String) -> Outcome {
-    Outcome::GiveUp { error }
 }

@@ -3,13 +3,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use reqwest::header;
 use url::Url;
 
-use crate::http::Answer;
+use crate::{http::Answer, locked};
 
 /// Pages that are remembered. A chain asks for a handful; past this, forgetting all of them costs a
 /// request each, once.
@@ -51,13 +51,13 @@ pub(super) struct Memory(Mutex<BTreeMap<String, Arc<Page>>>);
 
 impl Memory {
     pub(super) fn recall(&self, url: &Url) -> Option<Arc<Page>> {
-        let pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = locked(&self.0);
         pages.get(url.as_str()).cloned()
     }
 
     pub(super) fn keep(&self, url: &Url, page: Page) -> Arc<Page> {
         let page = Arc::new(page);
-        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = locked(&self.0);
         if pages.len() >= PAGES_REMEMBERED_MAX {
             pages.clear();
         }

@@ -1,16 +1,12 @@
 //! Refs: listing, creating, deleting.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
-
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Error, Github, Repository};
+use super::{Error, Github, Repository, read};
+use crate::locked;
 
 /// Refs in one mutation.
 const REFS_PER_MUTATION: usize = 100;
@@ -50,10 +46,6 @@ impl From<Shown> for Ref {
     }
 }
 
-/// Node ids of repositories, which GraphQL wants instead of names.
-#[derive(Debug, Default)]
-pub(super) struct NodeIds(Mutex<BTreeMap<Repository, String>>);
-
 impl Github {
     /// All refs whose full name starts with `prefix` (`refs/tags/lock/`). Remembers what it saw: an
     /// unchanged page costs nothing.
@@ -81,10 +73,7 @@ impl Github {
         path.extend(short(name).split('/'));
         let url = self.repository_url(repository, &path);
         let page = self.page(&url, &repository.names(), "a ref").await?;
-        let shown = serde_json::from_slice::<Shown>(&page.body);
-        shown
-            .map(Ref::from)
-            .map_err(|_| Error::Unreadable { what: "a ref" })
+        read::<Shown>(&page.body, "a ref").map(Ref::from)
     }
 
     /// Creates a ref, full name. GitHub refuses with 422 if it exists.
@@ -111,8 +100,8 @@ impl Github {
     ) -> Result<String, Error> {
         let url = self.repository_url(repository, &["git", "tags"]);
         let body = json!({"tag": tag, "message": message, "object": commit, "type": "commit"});
-        let names = repository.names();
-        let created = self.post::<Object>(url, &body, &names, "a tag object");
+        let (request, names) = (self.posting(url, &body), repository.names());
+        let created = self.fetch::<Object>(request, &names, "a tag object");
         Ok(created.await?.sha)
     }
 
@@ -150,9 +139,8 @@ impl Github {
             "variables": {"input": {"repositoryId": id, "refUpdates": updates}},
         });
         let hidden = repository.names();
-        let answer: GraphqlAnswer = self
-            .post(self.graphql(), &body, &hidden, "deleted refs")
-            .await?;
+        let request = self.posting(self.graphql(), &body);
+        let answer: GraphqlAnswer = self.fetch(request, &hidden, "deleted refs").await?;
         if answer.errors.is_empty() {
             return Ok(());
         }
@@ -183,25 +171,15 @@ impl Github {
         struct RepositoryAnswer {
             node_id: String,
         }
-        let what = "a repository";
-        let known = |ids: &NodeIds| {
-            let ids = ids.0.lock().unwrap_or_else(PoisonError::into_inner);
-            ids.get(repository).cloned()
-        };
-        if let Some(id) = known(&self.node_ids) {
+        let known = locked(&self.node_ids).get(repository).cloned();
+        if let Some(id) = known {
             return Ok(id);
         }
-        let url = self.repository_url(repository, &[]);
-        let page = self.page(&url, &repository.names(), what).await?;
-        let described = serde_json::from_slice::<RepositoryAnswer>(&page.body);
-        let id = described.map_err(|_| Error::Unreadable { what })?.node_id;
-        let mut ids = self
-            .node_ids
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        ids.insert(repository.clone(), id.clone());
-        Ok(id)
+        let request = self.request(Method::GET, self.repository_url(repository, &[]));
+        let names = repository.names();
+        let RepositoryAnswer { node_id } = self.fetch(request, &names, "a repository").await?;
+        locked(&self.node_ids).insert(repository.clone(), node_id.clone());
+        Ok(node_id)
     }
 
     /// GraphQL is beside the REST API: `/graphql`, or `/api/graphql` beside `/api/v3`.

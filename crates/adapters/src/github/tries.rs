@@ -5,16 +5,15 @@
 //! raises the task's term by one and attempts are not always counted, so the term alone says
 //! whether there was an earlier try, and whether the last one was ours.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Mutex};
 
 use almanack_core::{
     plan::Firing,
     task::{ClaimedTask, TaskId, Term},
 };
 use jiff::Timestamp;
+
+use crate::locked;
 
 /// Firings that are to be tried again, by their task.
 #[derive(Debug, Default)]
@@ -56,7 +55,7 @@ impl Tries {
         if task.term.0 <= 1 {
             return Doubt::No;
         }
-        let all = self.all();
+        let all = locked(&self.0);
         let tried = all.get(&task.id);
         let ours = tried.filter(|tried| tried.term.0 + 1 == task.term.0);
         ours.map_or(Doubt::Unknown, |tried| tried.doubt)
@@ -64,7 +63,7 @@ impl Tries {
 
     /// A try has ended and is to be repeated.
     pub(super) fn keep(&self, firing: &Firing, task: &ClaimedTask, doubt: Doubt) {
-        let mut all = self.all();
+        let mut all = locked(&self.0);
         all.retain(|_, tried| tried.retry_until >= task.started_at);
         let tried = LastTry {
             term: task.term,
@@ -76,10 +75,6 @@ impl Tries {
 
     /// The firing is not tried again.
     pub(super) fn forget(&self, task: &ClaimedTask) {
-        self.all().remove(&task.id);
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeMap<TaskId, LastTry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).remove(&task.id);
     }
 }

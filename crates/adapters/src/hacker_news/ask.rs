@@ -45,8 +45,9 @@ impl Requester {
         let request = self.request(address, budget);
         let mut retries = 0;
         loop {
-            let failure = match self.once(upstream, request.clone()).await {
-                Ok(body) => return Ok(body),
+            let sent = upstream.send(&self.client, request.clone(), &*self.clock);
+            let failure = match sent.await {
+                Ok(response) => return Ok(response.body),
                 Err(failure) => failure,
             };
             let wait = next_wait(&failure, retries).filter(|_| retries < self.retries_max);
@@ -62,25 +63,11 @@ impl Requester {
     }
 
     fn request(&self, address: String, budget: &Arc<Budget>) -> Request {
-        let limits = Limits {
-            total: self.timeout,
-            idle: self.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        };
         Request::get(address)
             .header(ACCEPT, "application/json")
-            .limits(limits)
+            .limits(Limits::within(self.timeout, ANSWER_BYTES_MAX))
             .following(REDIRECTS_MAX)
             .paid_by(Arc::clone(budget))
-    }
-
-    async fn once(&self, upstream: Upstream, request: Request) -> Result<Vec<u8>, Failure> {
-        let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| upstream.no_answer(&error))?;
-        match upstream.refusal(&response.head, self.clock.now()) {
-            Some(failure) => Err(failure),
-            None => Ok(response.body),
-        }
     }
 }
 

@@ -35,25 +35,18 @@ struct Answer<'a> {
 }
 
 /// One item; of whatever kind its fields are.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Hit {
-    #[serde(rename = "objectID", default)]
+    #[serde(rename = "objectID")]
     object_id: Value,
-    #[serde(default)]
     story_id: Value,
-    #[serde(default)]
     title: Value,
-    #[serde(default)]
     url: Value,
-    #[serde(default)]
     points: Value,
-    #[serde(default)]
     created_at_i: Value,
-    #[serde(default)]
     created_at: Value,
-    #[serde(default)]
     story_text: Value,
-    #[serde(default)]
     comment_text: Value,
 }
 

@@ -3,7 +3,7 @@
 //! The decisions are in `core::host_limit`. One limiter serves all callers of a node, so that a
 //! host that hangs has one share of all calls.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use almanack_core::{
     host_limit::{Called, HostLimits},
@@ -12,6 +12,8 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 use url::Url;
+
+use crate::locked;
 
 /// The limits of one node. Clones are the same limits.
 #[derive(Debug, Clone)]
@@ -32,7 +34,7 @@ impl HostLimiter {
             Some(format!("{host}:{}", url.port_or_known_default()?))
         });
         if let Some(host) = &host
-            && let Turn::At(at) = self.all().enter(host, now)
+            && let Turn::At(at) = locked(&self.0).enter(host, now)
         {
             return Err(at);
         }
@@ -43,10 +45,6 @@ impl HostLimiter {
             began_at: now,
             called: Called::Unanswered,
         })
-    }
-
-    fn all(&self) -> MutexGuard<'_, HostLimits> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -70,7 +68,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(host) = &self.host {
             let now = self.clock.now();
-            let mut limits = self.limiter.all();
+            let mut limits = locked(&self.limiter.0);
             limits.leave(host, self.began_at, now, self.called);
         }
     }

@@ -9,7 +9,7 @@ mod shared;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
@@ -20,6 +20,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use super::HostAdmission;
+use crate::locked;
 pub use shared::Sharing;
 use shared::{Entered, SharedHostPaces, SharedPermit};
 
@@ -66,7 +67,7 @@ impl HostPaces {
     /// Asks for a permit to visit `host`. Never waits for other visits: a refused visit gets a time
     /// to come back.
     pub async fn enter(&self, host: &str, now: Timestamp) -> Enter {
-        let turn = self.own().enter(host, now);
+        let turn = locked(&self.of_process).enter(host, now);
         if let Turn::At(turn) = turn {
             return Enter::At(turn);
         }
@@ -96,7 +97,7 @@ impl HostPaces {
 
     /// Allows no visit to `host` before `until`, because it said so (429, `Retry-After`).
     pub fn hold(&self, host: &str, until: Timestamp, now: Timestamp) {
-        let until = self.own().hold(host, until, now);
+        let until = locked(&self.of_process).hold(host, until, now);
         if let Some(shared) = &self.shared {
             shared.hold(host, until);
         }
@@ -113,13 +114,7 @@ impl HostPaces {
 
     fn leave(&self, host: &str, entered_at: Timestamp) {
         let now = self.clock.now();
-        self.own().leave(host, entered_at, now);
-    }
-
-    fn own(&self) -> MutexGuard<'_, host_pace::HostPaces> {
-        self.of_process
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        locked(&self.of_process).leave(host, entered_at, now);
     }
 }
 
@@ -144,7 +139,7 @@ impl Permit {
     /// Undoes the entry; returns when to come again.
     fn turned_away(mut self, until: Timestamp, now: Timestamp) -> Timestamp {
         self.is_inside = false;
-        self.host_paces.own().turn_away(&self.host, until, now)
+        locked(&self.host_paces.of_process).turn_away(&self.host, until, now)
     }
 }
 
@@ -176,7 +171,7 @@ impl HostAdmission for Visit {
         match self.host_paces.enter(host, now).await {
             Enter::At(at) => Err(at),
             Enter::Now(permit) => {
-                self.permits().push(permit);
+                locked(&self.permits).push(permit);
                 Ok(())
             }
         }
@@ -185,11 +180,9 @@ impl HostAdmission for Visit {
 
 impl Visit {
     fn has_entered(&self, host: &str) -> bool {
-        self.permits().iter().any(|permit| permit.host == host)
-    }
-
-    fn permits(&self) -> MutexGuard<'_, Vec<Permit>> {
-        self.permits.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.permits)
+            .iter()
+            .any(|permit| permit.host == host)
     }
 }
 

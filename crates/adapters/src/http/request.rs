@@ -25,6 +25,17 @@ pub struct Limits {
     pub body_bytes: usize,
 }
 
+impl Limits {
+    /// One bound for all of it, and for each piece.
+    pub const fn within(timeout: Duration, body_bytes: usize) -> Self {
+        Self {
+            total: timeout,
+            idle: timeout,
+            body_bytes,
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

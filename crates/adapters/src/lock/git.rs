@@ -17,7 +17,7 @@ mod run;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -31,6 +31,8 @@ use url::Url;
 
 use porcelain::{PushStatus, read_refs, read_statuses};
 use run::{Git, Output};
+
+use crate::locked;
 
 /// Refs deleted by one push: their names and leases must fit into an argument list.
 const REFS_PER_PUSH: usize = 100;
@@ -164,16 +166,12 @@ impl GitLock {
         }
         Ok(())
     }
-
-    fn doubts(&self) -> MutexGuard<'_, Doubts<String>> {
-        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[async_trait]
 impl SlotLock for GitLock {
     async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error> {
-        let doubted = self.doubts().take(key);
+        let doubted = locked(&self.doubts).take(key);
         let in_doubt = doubted.is_some();
         let commit = match doubted {
             Some(commit) => commit,
@@ -181,7 +179,7 @@ impl SlotLock for GitLock {
         };
         let settled = self.settle(key, &commit, in_doubt).await;
         if settled.is_err() {
-            self.doubts().put(*key, commit);
+            locked(&self.doubts).put(*key, commit);
         }
         settled
     }

@@ -14,7 +14,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
@@ -24,7 +24,10 @@ use almanack_core::{
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
-use crate::github::{self, Github, Repository};
+use crate::{
+    github::{self, Github, Repository},
+    locked,
+};
 
 /// Won locks that are recorded; far more than are ever in doubt at once.
 const WON_MAX: usize = 10_000;
@@ -117,10 +120,6 @@ impl GithubLock {
             Err(error) => Err(error),
         }
     }
-
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Book {
@@ -136,9 +135,9 @@ impl Book {
 #[async_trait]
 impl SlotLock for GithubLock {
     async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error> {
-        let in_doubt = self.book().doubts.take(key).is_some();
+        let in_doubt = locked(&self.book).doubts.take(key).is_some();
         let tried = self.try_acquire(key, in_doubt).await;
-        let mut book = self.book();
+        let mut book = locked(&self.book);
         match tried {
             Ok(true) if book.win(*key) => Ok(Acquired::Won),
             Ok(_) => Ok(Acquired::Lost),
@@ -163,7 +162,7 @@ impl SlotLock for GithubLock {
     async fn clean(&self, expired: &[LockKey]) -> Result<(), Error> {
         let names: Vec<String> = expired.iter().map(LockKey::ref_name).collect();
         let deleted = self.github.delete_refs(&self.repository, &names).await;
-        let mut book = self.book();
+        let mut book = locked(&self.book);
         for key in expired {
             book.won.remove(key);
         }

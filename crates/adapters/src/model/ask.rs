@@ -125,11 +125,8 @@ impl Requester {
 
     fn request(&self, prompt: &Prompt) -> Request {
         let body = completion::body(&self.settings.model, prompt);
-        let mut request = Request::post_json(&self.address, body).limits(Limits {
-            total: self.settings.timeout,
-            idle: self.settings.timeout,
-            body_bytes: ANSWER_BYTES_MAX,
-        });
+        let mut request = Request::post_json(&self.address, body)
+            .limits(Limits::within(self.settings.timeout, ANSWER_BYTES_MAX));
         request.headers.extend(self.headers.clone());
         request
     }

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::prompt::Prompt;
-use crate::{http, redact::redact};
+use crate::{http, redact::redact, upstream::Upstream};
 
 /// What codes and types of errors contain, and the matching status.
 const STATUS_WORDS: [(&str, u16); 6] = [
@@ -123,25 +123,14 @@ fn refusal(status: u16, message: Option<&str>) -> Failure {
 
 /// What no answer at all means.
 pub(super) fn unanswered(error: &http::Error) -> Failure {
-    use http::Error::{Coding, Inflated, Refused, Spent, TooLarge, Unpacked};
-    let class = match error {
-        Spent(_) => return Failure::spent(),
-        Refused { .. } => FailureClass::Refused,
-        TooLarge { .. } | Inflated { .. } | Coding | Unpacked => FailureClass::Unusable,
-        _ => FailureClass::Transient,
-    };
-    Failure::new(class, format!("the model did not answer: {error}"))
+    Upstream::keyed("the model did not answer").no_answer(error)
 }
 
-/// The parts of an answer that matter. Whatever is missing or of another type does not keep the
-/// rest from being read.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct AnswerBody {
-    #[serde(default)]
     choices: Vec<Choice>,
-    #[serde(default)]
     usage: Option<Usage>,
-    #[serde(default)]
     error: Option<Refused>,
 }
 

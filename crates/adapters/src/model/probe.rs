@@ -26,11 +26,8 @@ pub async fn probe(
     settings: &Settings,
 ) -> Result<Probed, Failure> {
     let base = settings.base_url.trim_end_matches('/');
-    let mut request = Request::get(format!("{base}/models")).limits(Limits {
-        total: settings.timeout,
-        idle: settings.timeout,
-        body_bytes: LIST_BYTES_MAX,
-    });
+    let mut request = Request::get(format!("{base}/models"))
+        .limits(Limits::within(settings.timeout, LIST_BYTES_MAX));
     let headers = settings.header_map();
     let refused = almanack_core::edition::port::FailureClass::Refused;
     request

@@ -8,8 +8,7 @@ use almanack_core::edition::{
     port::{Sensitivity, Text},
     summary::cut_chars,
 };
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::language::Language;
 
@@ -35,12 +34,6 @@ pub(super) struct Prompt {
     /// Translations stay close, summaries may phrase, verdicts must not vary.
     pub(super) temperature: f32,
     pub(super) tokens_max: usize,
-}
-
-#[derive(Serialize)]
-struct IndexedTitle<'a> {
-    index: usize,
-    title: &'a str,
 }
 
 impl Prompt {
@@ -110,14 +103,11 @@ impl Prompt {
     }
 
     fn about(titles: &[String], system: String, temperature: f32) -> Self {
-        let titles: Vec<IndexedTitle<'_>> = titles
-            .iter()
-            .enumerate()
-            .map(|(index, title)| IndexedTitle { index, title })
-            .collect();
+        let indexed = titles.iter().enumerate();
+        let indexed = indexed.map(|(index, title)| json!({"index": index, "title": title}));
         Self {
             system,
-            user: json!(titles).to_string(),
+            user: Value::Array(indexed.collect()).to_string(),
             temperature,
             tokens_max: TOKENS_MIN.max(titles.len().saturating_mul(TOKENS_PER_TITLE)),
         }

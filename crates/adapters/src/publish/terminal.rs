@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
@@ -14,6 +14,8 @@ use almanack_core::{
     },
 };
 use async_trait::async_trait;
+
+use crate::locked;
 
 /// Around the title and the end.
 const RULE: &str = "======================================";
@@ -34,7 +36,7 @@ impl TerminalPublisher {
 
     /// All at once, so that no other output comes in between.
     fn print(&self, text: &str) -> io::Result<()> {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = locked(&self.out);
         out.write_all(text.as_bytes())?;
         out.flush()
     }

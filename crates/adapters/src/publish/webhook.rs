@@ -85,13 +85,8 @@ impl Publisher for WebhookPublisher {
             let detail = "the edition cannot be written as JSON";
             return Sent::Failed(Failure::new(FailureClass::Refused, detail));
         };
-        let seal = Seal {
-            idempotency_key: &message.key,
-            id: &message.key,
-            at: self.clock.now(),
-            key: self.settings.key.as_ref(),
-        };
-        let request = seal
+        let key = self.settings.key.as_ref();
+        let request = Seal::of(&message.key, self.clock.now(), key)
             .post(&self.settings.url, self.settings.timeout, body)
             .paid_by(Arc::clone(budget));
         match self.client.open(request).await {
@@ -137,24 +132,8 @@ struct WebhookBody<'a> {
     title: &'a str,
     language: &'a str,
     markdown: &'a str,
-    stories: Vec<WebhookStory<'a>>,
+    stories: &'a [Printed],
     left_out: u32,
-}
-
-/// A story as receivers see it; separate, so that documents can change without it.
-#[derive(Serialize)]
-struct WebhookStory<'a> {
-    rank: u32,
-    key: &'a str,
-    title: &'a str,
-    original_title: &'a str,
-    url: &'a str,
-    discussion_url: Option<&'a str>,
-    score: Option<i64>,
-    published_at: Option<Timestamp>,
-    content_summary: Option<&'a str>,
-    comment_summary: Option<&'a str>,
-    note: Option<&'static str>,
 }
 
 impl<'a> WebhookBody<'a> {
@@ -167,26 +146,8 @@ impl<'a> WebhookBody<'a> {
             title: &inputs.title,
             language: &inputs.language,
             markdown: message.body,
-            stories: inputs.stories.iter().map(WebhookStory::of).collect(),
+            stories: &inputs.stories,
             left_out: inputs.left_out,
-        }
-    }
-}
-
-impl<'a> WebhookStory<'a> {
-    fn of(story: &'a Printed) -> Self {
-        Self {
-            rank: story.rank,
-            key: &story.key.0,
-            title: &story.title,
-            original_title: &story.original_title,
-            url: &story.url,
-            discussion_url: story.discussion_url.as_deref(),
-            score: story.score,
-            published_at: story.published_at,
-            content_summary: story.content_summary.as_deref(),
-            comment_summary: story.comment_summary.as_deref(),
-            note: story.note.map(almanack_core::edition::story::Note::as_str),
         }
     }
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::{LIMITS, check, check_article};
 use crate::{
     bearer::Bearer,
-    http::{Client, Limits, Request},
+    http::{Client, Request},
     redact::redact,
     upstream::Upstream,
 };
@@ -29,18 +29,15 @@ const CRAWLER: Upstream = Upstream::keyed("the crawler");
 pub struct CrawlerApi {
     client: Client,
     clock: Arc<dyn Clock>,
-    limits: Limits,
     url: String,
     token: Option<Bearer>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Answer {
-    #[serde(default)]
     success: Value,
-    #[serde(default)]
     markdown: Value,
-    #[serde(default)]
     error: Value,
 }
 
@@ -50,28 +47,18 @@ impl CrawlerApi {
         Self {
             client,
             clock,
-            limits: LIMITS,
             url,
             token,
         }
-    }
-
-    /// The same with these limits.
-    #[must_use]
-    pub fn within(self, limits: Limits) -> Self {
-        Self { limits, ..self }
     }
 
     fn request(&self, url: &str, budget: &Arc<Budget>) -> Request {
         let body = json!({ "url": url }).to_string().into_bytes();
         let request = Request::post_json(self.url.clone(), body)
             .header(ACCEPT, "application/json")
-            .limits(self.limits)
+            .limits(LIMITS)
             .paid_by(Arc::clone(budget));
-        match &self.token {
-            Some(token) => token.sign(request),
-            None => request,
-        }
+        Bearer::sign(self.token.as_ref(), request)
     }
 }
 
@@ -79,11 +66,8 @@ impl CrawlerApi {
 impl Reader for CrawlerApi {
     async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
         check(url)?;
-        let sent = self.client.send(self.request(url, budget)).await;
-        let response = sent.map_err(|error| CRAWLER.no_answer(&error))?;
-        if let Some(failure) = CRAWLER.refusal(&response.head, self.clock.now()) {
-            return Err(failure);
-        }
+        let request = self.request(url, budget);
+        let response = CRAWLER.send(&self.client, request, &*self.clock).await?;
         check_article(&text_of(&response.body, url)?)
     }
 }

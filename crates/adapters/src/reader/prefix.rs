@@ -21,7 +21,7 @@ use super::{LIMITS, check, check_article};
 use crate::{
     bearer::Bearer,
     feed::charset,
-    http::{Client, Limits, Request},
+    http::{Client, Request},
     upstream::Upstream,
 };
 
@@ -42,7 +42,6 @@ const SERVICE: Upstream = Upstream::keyed("the reader service");
 pub struct ReaderPrefix {
     client: Client,
     clock: Arc<dyn Clock>,
-    limits: Limits,
     prefix: String,
     key: Option<Bearer>,
     /// Whether the key is left out every other time.
@@ -57,7 +56,6 @@ impl ReaderPrefix {
         Self {
             client,
             clock,
-            limits: LIMITS,
             prefix,
             key,
             rotates: false,
@@ -72,22 +70,13 @@ impl ReaderPrefix {
         Self { rotates, ..self }
     }
 
-    /// The same with these limits.
-    #[must_use]
-    pub fn within(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
     fn request(&self, url: &str, budget: &Arc<Budget>) -> Request {
         let request = Request::get(format!("{}{url}", self.prefix))
             .header(ACCEPT, "text/plain")
-            .limits(self.limits)
+            .limits(LIMITS)
             .following(REDIRECTS_MAX)
             .paid_by(Arc::clone(budget));
-        match self.next_key() {
-            Some(key) => key.sign(request),
-            None => request,
-        }
+        Bearer::sign(self.next_key(), request)
     }
 
     fn next_key(&self) -> Option<&Bearer> {
@@ -100,11 +89,8 @@ impl ReaderPrefix {
 impl Reader for ReaderPrefix {
     async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
         check(url)?;
-        let sent = self.client.send(self.request(url, budget)).await;
-        let response = sent.map_err(|error| SERVICE.no_answer(&error))?;
-        if let Some(failure) = SERVICE.refusal(&response.head, self.clock.now()) {
-            return Err(failure);
-        }
+        let request = self.request(url, budget);
+        let response = SERVICE.send(&self.client, request, &*self.clock).await?;
         let content_type = response.head.header(&CONTENT_TYPE);
         let text = charset::decode(&response.body, content_type);
         check_article(content_of(&text)?)

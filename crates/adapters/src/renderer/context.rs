@@ -11,6 +11,7 @@ use almanack_core::edition::{
 use serde::Serialize;
 
 use super::filter;
+use crate::language::Language;
 
 /// Names of discussion sites.
 const HACKER_NEWS: &str = "https://news.ycombinator.com/";
@@ -86,21 +87,9 @@ const ENGLISH: Labels = Labels {
     no_comments: "No comments",
 };
 
-impl Labels {
-    /// The words of a language; English for other languages.
-    fn of(language: &str) -> &'static Self {
-        let main = language.split(['-', '_']).next().unwrap_or_default();
-        if main.eq_ignore_ascii_case("zh") {
-            &CHINESE
-        } else {
-            &ENGLISH
-        }
-    }
-}
-
 impl<'a> Context<'a> {
     pub(super) fn of(inputs: &'a Inputs) -> Self {
-        let labels = Labels::of(&inputs.language);
+        let labels = Language::of(&inputs.language).choose(&ENGLISH, &CHINESE);
         let stories = inputs.stories.iter();
         Self {
             date: inputs.date.to_string(),

@@ -30,13 +30,13 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Checksum, Draft, Error, Held, Journal, Progress, Replace, Result, Verify, beside, discard,
-    examine,
-    lock::{WriterLock, is_held},
-    open, opened, sync, unread, written,
+    Checksum, Draft, Error, Held, Journal, Progress, Replace, Result, Verify, discard, examine,
+    lock_of, lock_writer, open, opened, sync, unread, written,
 };
 use crate::{
-    sqlite::explain,
+    beside,
+    lock_file::LockFile,
+    sqlite::{explain, holds},
     transfer::{sqlite_counts, sqlite_tables},
 };
 
@@ -71,7 +71,7 @@ pub fn left_behind(path: &Path) -> Vec<Left> {
     let aside = aside(path);
     let mut left = Vec::new();
     let part = partial(path);
-    left.extend(match (is_held(&part), part.exists()) {
+    left.extend(match (LockFile::is_held(&lock_of(&part)), part.exists()) {
         (true, _) => Some(Left::AtWork(part)),
         (false, true) => Some(Left::Partial(part)),
         (false, false) => None,
@@ -115,7 +115,7 @@ pub(super) fn in_steps(
     let part = partial(to);
     // Held until the copy has the name. Who is refused here has begun nothing that would have to be
     // taken back.
-    let _lock = WriterLock::take(&part)?;
+    let _lock = lock_writer(&part)?;
     // The log is turned on here, before any process opens it: no log of the copy's is left when it
     // gets the name.
     let draft = Draft {
@@ -235,11 +235,8 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// A log that holds something, of a store that is not there.
 fn orphaned_log(path: &Path) -> Option<PathBuf> {
-    let holds = |log: &PathBuf| fs::metadata(log).is_ok_and(|log| log.len() > 0);
-    let mut logs = ["-wal", "-journal"]
-        .map(|ending| beside(path, ending))
-        .into_iter();
-    logs.find(|log| holds(log) && !path.exists())
+    let logs = ["-wal", "-journal"].map(|ending| beside(path, ending));
+    logs.into_iter().find(|log| holds(log) && !path.exists())
 }
 
 /// Writes down which names a file's folder has.

@@ -28,6 +28,7 @@ use tokio_postgres::{
 };
 
 use super::tls::{AcceptedCertificates, Tls};
+use crate::unavailable;
 
 /// How long to wait for a connection, new or used, before saying that the database is gone.
 const WAIT_MAX: Duration = Duration::from_secs(3);
@@ -121,10 +122,7 @@ fn unreadable(error: &tokio_postgres::Error) -> Error {
 }
 
 fn misread(why: String) -> Error {
-    Error::Unavailable {
-        statement: "read database URL",
-        source: why.into(),
-    }
+    unavailable("read database URL", why)
 }
 
 #[cfg(test)]

@@ -8,9 +8,11 @@
 
 use std::sync::Arc;
 
-use almanack_core::store::{Error, Result};
+use almanack_core::store::Result;
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
+
+use crate::unavailable;
 
 /// A group is closed when it has this many items; bounds its statement.
 const ITEMS_MAX: usize = 2_000;
@@ -54,10 +56,7 @@ impl<E: BatchedWork> Batcher<E> {
     /// Has it done with whatever else is waiting. Once handed in it is done even if the requester
     /// goes away, so no connection is left in the middle of something.
     pub(super) async fn pass(&self, items: Vec<E::Item>) -> Result<Vec<E::Answer>> {
-        let stopped = || Error::Unavailable {
-            statement: "run a batch",
-            source: "stopped".into(),
-        };
+        let stopped = || unavailable("run a batch", "stopped");
         let (reply, answer) = oneshot::channel();
         let asked = Asked { items, reply };
         if asked.items.len() >= CROWD_FROM {

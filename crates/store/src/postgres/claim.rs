@@ -113,7 +113,7 @@ impl Claims for Postgres {
         let (from, until) = (micros(from), micros(until));
         let mut latest = Latest::new(limit);
         let lines = |rows: &[Row]| -> Vec<TaskLine> {
-            let lines = rows.iter().map(|row| row::shown_line(&row.into()));
+            let lines = rows.iter().map(|row| row::LINES.read(&row.into()));
             lines.flatten().collect()
         };
         let window: [&(dyn ToSql + Sync); 2] = [&from, &until];

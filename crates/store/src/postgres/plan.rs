@@ -45,7 +45,7 @@ impl Schedules for Postgres {
             .rows("load schedules", schedule::LOAD_POSTGRES, &[&asked])
             .await?;
         let found = in_order(&rows, POSITION, names.len(), |row| {
-            Ok(row::shown_schedule(row))
+            Ok(row::SCHEDULES.read(row))
         });
         Ok(found?.into_iter().map(Option::flatten).collect())
     }

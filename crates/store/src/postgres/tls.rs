@@ -62,10 +62,7 @@ fn roots(path: &std::path::Path) -> Result<RootCertStore> {
 }
 
 fn unusable(why: impl Into<Cause>) -> Error {
-    Error::Unavailable {
-        statement: "prepare TLS to PostgreSQL",
-        source: why.into(),
-    }
+    crate::unavailable("prepare TLS to PostgreSQL", why)
 }
 
 /// Believes every certificate, for `sslmode=prefer`. That the server has its key is checked all the

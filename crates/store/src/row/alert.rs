@@ -1,32 +1,30 @@
 //! Rows of alerts.
 
 use almanack_core::{
-    alert::{About, Alert, Key, Rule, Severity},
+    alert::{Alert, Key},
     store::Result,
 };
 
-use super::{Row, Value, count, instant, maybe_instant, unreadable, values};
+use super::{Row, Value, unreadable, values};
 
 /// Reads the columns listed in `alert.rs`.
 pub(crate) fn alert(row: &Row<'_>) -> Result<Alert> {
-    let (rule, about, severity) = (row.text(0)?, row.text(1)?, row.text(2)?);
-    let unknown = |what: &str, text: &str| unreadable(format!("{what} `{text}` of an alert"));
     Ok(Alert {
         key: Key {
-            rule: Rule::parse(&rule).ok_or_else(|| unknown("rule", &rule))?,
-            about: About::parse(&about).ok_or_else(|| unknown("subject", &about))?,
+            rule: row.get(0)?,
+            about: row.get(1)?,
         },
-        severity: Severity::parse(&severity).ok_or_else(|| unknown("severity", &severity))?,
-        detail: row.text(3)?,
-        opened_at: instant(row.big(4)?)?,
-        cool_down_since: maybe_instant(row.big_or_null(5)?)?,
-        closed_at: maybe_instant(row.big_or_null(6)?)?,
-        returns: count(row.int(7)?)?,
-        open_notified_at: maybe_instant(row.big_or_null(8)?)?,
-        close_notified_at: maybe_instant(row.big_or_null(9)?)?,
-        notify_at: maybe_instant(row.big_or_null(10)?)?,
+        severity: row.get(2)?,
+        detail: row.get(3)?,
+        opened_at: row.get(4)?,
+        cool_down_since: row.get(5)?,
+        closed_at: row.get(6)?,
+        returns: row.get(7)?,
+        open_notified_at: row.get(8)?,
+        close_notified_at: row.get(9)?,
+        notify_at: row.get(10)?,
         taken_by: serde_json::from_str(&row.text(11)?).map_err(unreadable)?,
-        version: row.big(12)?,
+        version: row.get(12)?,
     })
 }
 

@@ -12,9 +12,9 @@ use super::{Row, instant, micros, unreadable};
 /// Reads the columns of [`crate::permit::LOAD_SQLITE`].
 pub(crate) fn limit(row: &Row<'_>) -> Result<SharedLimit> {
     Ok(SharedLimit {
-        free_at: instant(row.big(0)?)?,
-        held_until: instant(row.big(1)?)?,
-        asked_at: instant(row.big(2)?)?,
+        free_at: row.get(0)?,
+        held_until: row.get(1)?,
+        asked_at: row.get(2)?,
         visitors: stays(&row.text(3)?)?,
     })
 }

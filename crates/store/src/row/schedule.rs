@@ -1,47 +1,41 @@
 //! Rows of schedules, and the columns a schedule's state is kept in.
 
 use almanack_core::{
-    plan::{Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleName, Slot, State, Verdict},
+    plan::{Edit, Pause, Schedule, ScheduleId, ScheduleName, Slot, State},
     store::Result,
     task::Subject,
 };
 use jiff::Timestamp;
 
-use super::{Row, Value, instant, many, maybe_instant, unreadable, values};
+use super::{Row, Value, many, unreadable, values};
 
 /// Reads the columns of a schedule listed in `schedule.rs`.
 pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule> {
-    let origin = row.text(2)?;
+    let id: ScheduleId = row.get(0)?;
     let state = StateColumns {
-        since: maybe_instant(row.big_or_null(7)?)?,
-        until: maybe_instant(row.big_or_null(8)?)?,
-        note: row.text_or_null(9)?,
-        by: row.text_or_null(10)?,
+        since: row.get(7)?,
+        until: row.get(8)?,
+        note: row.get(9)?,
+        by: row.get(10)?,
     };
-    let last = row.text_or_null(14)?;
     Ok(Schedule {
-        id: ScheduleId(row.big(0)?),
-        name: ScheduleName::parse(&row.text(1)?).map_err(unreadable)?,
-        origin: Origin::parse(&origin).ok_or_else(|| unreadable(format!("origin `{origin}`")))?,
+        id,
+        name: row.or_instead(row.get(1), || {
+            ScheduleName::parse(&format!("unreadable-{}", id.0)).ok()
+        })?,
+        origin: row.get(2)?,
         definition: row.text(3)?.into(),
-        revision: row.big(4)?,
-        version: row.big(5)?,
-        state: state.read(&row.text(6)?)?,
-        next_at: maybe_instant(row.big_or_null(11)?)?,
-        waits_since: maybe_instant(row.big_or_null(12)?)?,
-        look_at: maybe_instant(row.big_or_null(13)?)?,
-        last: last
-            .map(|subject| Subject::parse(&subject).map_err(unreadable))
-            .transpose()?,
-        beside: beside(row.text_or_null(15)?)?,
-        created_at: instant(row.big(16)?)?,
-        changed_at: instant(row.big(17)?)?,
+        revision: row.get(4)?,
+        version: row.get(5)?,
+        state: row.or_instead(state.read(&row.text(6)?), || Some(State::Active))?,
+        next_at: row.get(11)?,
+        waits_since: row.get(12)?,
+        look_at: row.get(13)?,
+        last: row.get(14)?,
+        beside: row.or_instead(beside(row.get(15)?), || Some(Vec::new()))?,
+        created_at: row.get(16)?,
+        changed_at: row.get(17)?,
     })
-}
-
-/// Reads a single name.
-pub(crate) fn schedule_name(row: &Row<'_>) -> Result<ScheduleName> {
-    ScheduleName::parse(&row.text(0)?).map_err(unreadable)
 }
 
 fn beside(text: Option<String>) -> Result<Vec<Subject>> {
@@ -161,28 +155,25 @@ pub(crate) fn edit_values(id: ScheduleId, version: i64, edit: &Edit) -> Vec<Valu
 
 /// Reads the columns of a ledger row listed in `schedule.rs`.
 pub(crate) fn slot(row: &Row<'_>) -> Result<Slot> {
-    let verdict = row.text(3)?;
     Ok(Slot {
-        slot_at: instant(row.big(0)?)?,
-        last_at: instant(row.big(1)?)?,
-        slots: u64::try_from(row.big(2)?).map_err(unreadable)?,
-        verdict: Verdict::parse(&verdict)
-            .ok_or_else(|| unreadable(format!("verdict `{verdict}`")))?,
-        detail: row.text_or_null(4)?,
-        revision: row.big(5)?,
-        decided_at: instant(row.big(6)?)?,
+        slot_at: row.get(0)?,
+        last_at: row.get(1)?,
+        slots: row.get(2)?,
+        verdict: row.get(3)?,
+        detail: row.get(4)?,
+        revision: row.get(5)?,
+        decided_at: row.get(6)?,
     })
 }
 
 /// Reads the columns of an edit listed in `schedule.rs`.
 pub(crate) fn edit(row: &Row<'_>) -> Result<Edit> {
-    let edited = row.text(1)?;
     Ok(Edit {
-        revision: row.big(0)?,
-        edited: Edited::parse(&edited).ok_or_else(|| unreadable(format!("edit `{edited}`")))?,
-        by: row.text(2)?,
-        note: row.text_or_null(3)?,
+        revision: row.get(0)?,
+        edited: row.get(1)?,
+        by: row.get(2)?,
+        note: row.get(3)?,
         definition: row.text(4)?.into(),
-        at: instant(row.big(5)?)?,
+        at: row.get(5)?,
     })
 }

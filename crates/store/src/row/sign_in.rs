@@ -3,36 +3,34 @@
 use almanack_core::{
     sign_in::{Holder, PasswordHash, Session, User},
     store::Result,
-    token::Scope,
 };
 
-use super::{Row, instant, unreadable};
+use super::{Row, unreadable};
 
 /// Reads the columns of a user listed in `sign_in.rs`.
 pub(crate) fn user(row: &Row<'_>) -> Result<User> {
-    let scope = row.text(2)?;
     Ok(User {
-        name: row.text(0)?,
-        password: PasswordHash(row.text(1)?),
-        scope: Scope::parse(&scope).ok_or_else(|| unreadable(format!("scope `{scope}`")))?,
-        created_at: instant(row.big(3)?)?,
-        changed_at: instant(row.big(4)?)?,
+        name: row.get(0)?,
+        password: PasswordHash(row.get(1)?),
+        scope: row.get(2)?,
+        created_at: row.get(3)?,
+        changed_at: row.get(4)?,
     })
 }
 
 /// Reads the columns of a session listed in `sign_in.rs`.
 pub(crate) fn session(row: &Row<'_>) -> Result<Session> {
-    let (kind, holder) = (row.text(1)?, row.text(2)?);
+    let (kind, holder) = (row.text(1)?, row.get(2)?);
     let holder = match kind.as_str() {
         "token" => Holder::Token(holder),
         "user" => Holder::User(holder),
         _ => return Err(unreadable(format!("holder `{kind}`"))),
     };
     Ok(Session {
-        hash: row.text(0)?,
+        hash: row.get(0)?,
         holder,
-        created_at: instant(row.big(3)?)?,
-        expires_at: instant(row.big(4)?)?,
+        created_at: row.get(3)?,
+        expires_at: row.get(4)?,
     })
 }
 

@@ -10,13 +10,14 @@ use almanack_core::{
         check::{FailureClass, Validators},
         entry::{Entry, FoundEntry},
         policy::cadence::{Cadence, Frequency},
+        reading::Reading,
         recent::Recent,
     },
     store::{Fleet, Result},
 };
 use jiff::Timestamp;
 
-use super::{Row, Value, count, instant, many, maybe_instant, small, unreadable, values};
+use super::{Row, Value, many, small, unreadable, values};
 
 /// What an entry that is known by its publisher's name for it has before that name in its key.
 const NAMED: &str = "id:";
@@ -24,36 +25,37 @@ const NAMED: &str = "id:";
 /// Reads the columns of a source listed in `source.rs`.
 pub(crate) fn source(row: &Row<'_>) -> Result<Source> {
     Ok(Source {
-        id: SourceId(row.big(0)?),
-        version: row.big(1)?,
+        id: row.get(0)?,
+        version: row.get(1)?,
         definition: definition(row)?,
-        state: state(row)?,
-        attention: attention_or_null(row, 11)?,
+        state: row.or_instead(state(row), || Some(State::Active))?,
+        attention: row.get(11)?,
         stats: stats(row)?,
         memory: memory(row)?,
-        recent: Recent::decode(&row.bytes(32)?),
-        learned: row.bytes(33)?,
-        reason: row.text_or_null(34)?,
-        created_at: instant(row.big(35)?)?,
-        updated_at: instant(row.big(36)?)?,
+        recent: Recent::decode(&row.get::<Vec<u8>>(32)?),
+        learned: row.get(33)?,
+        reason: row.get(34)?,
+        created_at: row.get(35)?,
+        updated_at: row.get(36)?,
     })
 }
 
 fn definition(row: &Row<'_>) -> Result<Definition> {
+    let reading = serde_json::from_str(&row.text(4)?).map_err(unreadable);
     Ok(Definition {
-        name: row.text(2)?,
-        address: row.text(3)?,
-        reading: serde_json::from_str(&row.text(4)?).map_err(unreadable)?,
-        category: row.text(5)?,
-        policy: row.text_or_null(6)?,
-        cadence: cadence_or_null(row, 7)?,
+        name: row.get(2)?,
+        address: row.get(3)?,
+        reading: row.or_instead(reading, || Some(Reading::Feed))?,
+        category: row.get(5)?,
+        policy: row.get(6)?,
+        cadence: row.get(7)?,
     })
 }
 
 fn state(row: &Row<'_>) -> Result<State> {
     let name = row.text(8)?;
-    let since = maybe_instant(row.big_or_null(9)?)?;
-    let note = row.text_or_null(10)?;
+    let since: Option<Timestamp> = row.get(9)?;
+    let note: Option<String> = row.get(10)?;
     let missing = || unreadable(format!("state `{name}` without its facts"));
     Ok(match name.as_str() {
         "active" => State::Active,
@@ -70,65 +72,40 @@ fn state(row: &Row<'_>) -> Result<State> {
 }
 
 fn stats(row: &Row<'_>) -> Result<Stats> {
-    let frequency = |name: String| {
-        let known = Frequency::ALL.into_iter();
-        let found = known.into_iter().find(|known| known.as_str() == name);
-        found.ok_or_else(|| unreadable(format!("frequency `{name}`")))
-    };
     Ok(Stats {
-        frequency_type: row.text_or_null(12)?.map(frequency).transpose()?,
-        cadence: cadence_or_null(row, 13)?,
-        avg_publish_hour: row.real_or_null(14)?,
-        std_publish_hour: row.real_or_null(15)?,
-        next_due_at: maybe_instant(row.big_or_null(16)?)?,
-        last_check_at: maybe_instant(row.big_or_null(17)?)?,
-        last_article_at: maybe_instant(row.big_or_null(18)?)?,
-        fail_count: count(row.int(19)?)?,
-        backoff_until: maybe_instant(row.big_or_null(20)?)?,
-        last_error: row.text_or_null(21)?,
-        last_error_class: class_or_null(row, 22)?,
-        check_count: u64::try_from(row.big(23)?).map_err(unreadable)?,
-        hit_count: u64::try_from(row.big(24)?).map_err(unreadable)?,
+        frequency_type: row.get(12)?,
+        cadence: row.get(13)?,
+        avg_publish_hour: row.get(14)?,
+        std_publish_hour: row.get(15)?,
+        next_due_at: row.get(16)?,
+        last_check_at: row.get(17)?,
+        last_article_at: row.get(18)?,
+        fail_count: row.get(19)?,
+        backoff_until: row.get(20)?,
+        last_error: row.get(21)?,
+        last_error_class: row.get(22)?,
+        check_count: row.get(23)?,
+        hit_count: row.get(24)?,
     })
 }
 
 fn memory(row: &Row<'_>) -> Result<Memory> {
-    let hints = row.text_or_null(27)?;
-    let times = count(row.int(29)?)?;
+    let hints: Option<String> = row.get(27)?;
+    let times = row.get(29)?;
     Ok(Memory {
         validators: Validators {
-            etag: row.text_or_null(25)?,
-            last_modified: row.text_or_null(26)?,
+            etag: row.get(25)?,
+            last_modified: row.get(26)?,
         },
         hints: hints
             .and_then(|hints| serde_json::from_str(&hints).ok())
             .unwrap_or_default(),
         moving: row
-            .text_or_null(28)?
+            .get::<Option<String>>(28)?
             .map(|address| Moving { address, times }),
-        shown: hashes(&row.bytes(30)?),
-        pruned_before: maybe_instant(row.big_or_null(31)?)?,
+        shown: hashes(&row.get::<Vec<u8>>(30)?),
+        pruned_before: row.get(31)?,
     })
-}
-
-pub(crate) fn cadence_or_null(row: &Row<'_>, index: usize) -> Result<Option<Cadence>> {
-    let name = row.text_or_null(index)?;
-    name.map(|name| name.parse().map_err(unreadable))
-        .transpose()
-}
-
-pub(crate) fn attention_or_null(row: &Row<'_>, index: usize) -> Result<Option<Attention>> {
-    let read = |name: String| {
-        Attention::parse(&name).ok_or_else(|| unreadable(format!("attention `{name}`")))
-    };
-    row.text_or_null(index)?.map(read).transpose()
-}
-
-pub(crate) fn class_or_null(row: &Row<'_>, index: usize) -> Result<Option<FailureClass>> {
-    let read = |name: String| {
-        FailureClass::parse(&name).ok_or_else(|| unreadable(format!("failure class `{name}`")))
-    };
-    row.text_or_null(index)?.map(read).transpose()
 }
 
 /// Hashes of keys, as far as they are whole.
@@ -223,17 +200,17 @@ fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {
 pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
     let key = row.text(2)?;
     Ok(Entry {
-        id: row.big(0)?,
-        source: SourceId(row.big(1)?),
-        seen_at: instant(row.big(3)?)?,
+        id: row.get(0)?,
+        source: row.get(1)?,
+        seen_at: row.get(3)?,
         found: FoundEntry {
             id: key.strip_prefix(NAMED).map(str::to_owned),
-            link: row.text_or_null(4)?,
-            title: row.text(5)?,
-            published_at: maybe_instant(row.big_or_null(6)?)?,
-            author: row.text_or_null(7)?,
-            summary: row.text_or_null(8)?,
-            content: row.text_or_null(9)?,
+            link: row.get(4)?,
+            title: row.get(5)?,
+            published_at: row.get(6)?,
+            author: row.get(7)?,
+            summary: row.get(8)?,
+            content: row.get(9)?,
         },
         key,
     })
@@ -241,11 +218,10 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
 
 /// Reads the fleet's row.
 pub(crate) fn fleet(row: &Row<'_>) -> Result<Fleet> {
-    let price = row.real_or_null(0)?;
     Ok(Fleet {
-        price: price.ok_or_else(|| unreadable("no price"))?,
-        counted_from: instant(row.big(1)?)?,
-        checks: u64::try_from(row.big(2)?).map_err(unreadable)?,
-        version: row.big(3)?,
+        price: row.get(0)?,
+        counted_from: row.get(1)?,
+        checks: row.get(2)?,
+        version: row.get(3)?,
     })
 }

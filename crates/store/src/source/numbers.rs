@@ -10,7 +10,7 @@ use almanack_core::{
 };
 
 use crate::{
-    row::{Row, Value, attention_or_null, cadence_or_null, class_or_null, readable, unreadable},
+    row::{Row, Value, readable},
     session::Session,
 };
 
@@ -46,22 +46,21 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, row: &Row<'_>) -> Result<()> {
-        let of = |index| row.big(index).and_then(counted);
-        let sources = of(4)?;
+        let sources = row.get(4)?;
         let numbers = &mut self.numbers;
         numbers.total_sources += sources;
-        numbers.total_with_stats += of(5)?;
-        numbers.due_now += of(6)?;
-        numbers.in_backoff += of(7)?;
-        self.hit_rates += row.real_or_null(8)?.unwrap_or(0.0);
+        numbers.total_with_stats += row.get::<u64>(5)?;
+        numbers.due_now += row.get::<u64>(6)?;
+        numbers.in_backoff += row.get::<u64>(7)?;
+        self.hit_rates += row.get::<f64>(8)?;
         add(&mut numbers.states, row.text(0)?, sources);
-        if let Some(cadence) = cadence_or_null(row, 1)? {
+        if let Some(cadence) = row.get(1)? {
             add(&mut numbers.cadence_distribution, cadence, sources);
         }
-        if let Some(attention) = attention_or_null(row, 2)? {
+        if let Some(attention) = row.get(2)? {
             add(&mut numbers.attention, attention, sources);
         }
-        if let Some(class) = class_or_null(row, 3)? {
+        if let Some(class) = row.get(3)? {
             add(&mut numbers.failures, class, sources);
         }
         Ok(())
@@ -92,8 +91,4 @@ fn add<T: PartialEq>(counted: &mut Vec<(T, u64)>, what: T, more: u64) {
         Some((_, count)) => *count += more,
         None => counted.push((what, more)),
     }
-}
-
-fn counted(stored: i64) -> Result<u64> {
-    u64::try_from(stored).map_err(unreadable)
 }

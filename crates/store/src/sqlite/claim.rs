@@ -123,7 +123,7 @@ fn lines(connection: &Connection, text: &str, key: impl Params) -> Outcome<Vec<T
     let mut rows = statement.query(key)?;
     let mut lines = Vec::new();
     while let Some(row) = rows.next()? {
-        lines.extend(row::shown_line(&row.into()));
+        lines.extend(row::LINES.read(&row.into()));
     }
     Ok(lines)
 }

@@ -10,15 +10,14 @@
 //! file that the next one locks.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{self, ErrorKind, Read as _, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    fs::File,
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     process,
 };
 
-/// Only readers of the database need know which process works on it.
-const PRIVATE: u32 = 0o600;
+use crate::{beside, lock_file::LockFile};
+
 /// Longest name of a process that is read.
 const PROCESS_BYTES_MAX: u64 = 32;
 
@@ -38,59 +37,35 @@ pub enum Occupied {
 
 /// The right to be the node on a file, until it is dropped.
 #[derive(Debug)]
-pub struct NodeLock {
-    path: PathBuf,
-    _lock: File,
-}
+pub struct NodeLock(#[expect(dead_code, reason = "held, and dropped")] LockFile);
 
 impl NodeLock {
     /// Takes it, unless another process has it. The database must be there.
     pub(crate) fn take(database: &Path) -> Result<Self, Occupied> {
-        // By whatever name it was called, the lock is beside the file itself.
-        let database = database.canonicalize().unwrap_or_else(|_| database.into());
-        let path = beside(&database);
+        let database = real(database);
+        let path = beside(&database, ".node");
         let failed = |source| Occupied::File {
             path: path.clone(),
             source,
         };
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut lock = options.mode(PRIVATE).open(&path).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) if is_named(&lock, &path) => {}
-            // Filesystems without locks keep no process out.
-            Err(TryLockError::Error(source)) if source.kind() == ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
-            Ok(()) | Err(TryLockError::WouldBlock) => {
-                let process = holder(&mut lock);
-                return Err(Occupied::ByAnother {
-                    path: database,
-                    process,
-                });
-            }
+        match LockFile::take(&path).map_err(failed)? {
+            Ok(mut lock) => sign(&mut lock.file).map(|()| Self(lock)).map_err(failed),
+            Err(mut held) => Err(Occupied::ByAnother {
+                process: holder(&mut held),
+                path: database,
+            }),
         }
-        sign(&mut lock).map_err(failed)?;
-        Ok(Self { path, _lock: lock })
     }
 
     /// Whether a process runs a node on the file now.
     pub(crate) fn is_held(database: &Path) -> bool {
-        let database = database.canonicalize().unwrap_or_else(|_| database.into());
-        let locked = File::open(beside(&database)).map(|lock| lock.try_lock_shared());
-        matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+        LockFile::is_held(&beside(&real(database), ".node"))
     }
 }
 
-impl Drop for NodeLock {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-fn beside(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".node");
-    name.into()
+/// By whatever name it was called, the lock is beside the file itself.
+fn real(database: &Path) -> PathBuf {
+    database.canonicalize().unwrap_or_else(|_| database.into())
 }
 
 fn sign(lock: &mut File) -> io::Result<()> {
@@ -107,16 +82,10 @@ fn holder(lock: &mut File) -> String {
     }
 }
 
-/// Its holder may have removed it between our opening it and locking it.
-fn is_named(lock: &File, path: &Path) -> bool {
-    match (lock.metadata(), fs::metadata(path)) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -147,9 +116,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("almanack.db");
         File::create(&database).unwrap();
-        fs::write(beside(&database), "4294967295").unwrap();
+        fs::write(beside(&database, ".node"), "4294967295").unwrap();
         let lock = NodeLock::take(&database).unwrap();
-        let signed = fs::read_to_string(beside(&database)).unwrap();
+        let signed = fs::read_to_string(beside(&database, ".node")).unwrap();
         assert_eq!(signed, process::id().to_string());
         drop(lock);
     }

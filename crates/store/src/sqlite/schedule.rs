@@ -29,7 +29,7 @@ impl Schedules for Sqlite {
                 let mut rows = statement.query([name.as_str()])?;
                 Ok(rows
                     .next()?
-                    .and_then(|row| row::shown_schedule(&row.into())))
+                    .and_then(|row| row::SCHEDULES.read(&row.into())))
             };
             names.iter().map(&mut load).collect()
         })

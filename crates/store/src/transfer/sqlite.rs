@@ -1,9 +1,9 @@
 //! The SQLite side of a move.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use almanack_core::store;
-use rusqlite::{Connection, OpenFlags, config::DbConfig, types::Value};
+use rusqlite::{Connection, config::DbConfig, types::Value};
 
 use super::{
     BATCH_ROWS, Column, Error, Moved, Others, Result, Step, Sum, Table, compare,
@@ -12,8 +12,8 @@ use super::{
     value::Kind,
 };
 use crate::{
-    migrate,
-    sqlite::{BUSY_TIMEOUT, applied, explain, unopened},
+    beside, migrate,
+    sqlite::{applied, explain, holds, open_as_it_is},
 };
 
 const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
@@ -49,10 +49,7 @@ impl Side {
     }
 
     fn begin(path: &Path, begin: &str) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let opened = Connection::open_with_flags(path, flags);
-        let connection = opened.map_err(|error| unopened(&path.display().to_string(), error))?;
-        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+        let connection = open_as_it_is(path)?;
         connection.execute_batch(begin).map_err(failed)?;
         Ok(Self(connection))
     }
@@ -159,15 +156,10 @@ pub(super) fn refuse_used(path: &Path) -> Result<()> {
 /// left stays beside its file. An empty one is none, and goes with us, so that we leave no file
 /// behind either.
 fn open_to_look(path: &Path) -> Result<Connection> {
-    let unopened = |error| unopened(&path.display().to_string(), error);
-    let mut log = path.to_path_buf().into_os_string();
-    log.push("-wal");
-    let has_log = fs::metadata(log).is_ok_and(|log| log.len() > 0);
-    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
-    let connection = opened.map_err(unopened)?;
+    let has_log = holds(&beside(path, "-wal"));
+    let connection = open_as_it_is(path)?;
     let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    connection.set_db_config(keep, has_log).map_err(unopened)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(unopened)?;
+    connection.set_db_config(keep, has_log).map_err(failed)?;
     Ok(connection)
 }
 

@@ -10,8 +10,12 @@
 
 use almanack_core::edition::document::{Inputs, Printed};
 
-use super::{html::Html, words::Language};
-use crate::telegram::{MESSAGE_UNITS_MAX, cut};
+use super::html::Html;
+use crate::{
+    feed::text::one_line,
+    language::Language,
+    telegram::{MESSAGE_UNITS_MAX, cut},
+};
 
 const DIVIDER: &str = "\n\n━━━━━━━━━━━━━━━━━━━━\n\n";
 /// Longest title, in UTF-16 units; longer ones are cut.
@@ -39,7 +43,7 @@ pub(super) fn messages(inputs: &Inputs, per_message: usize) -> Vec<String> {
 }
 
 fn head(inputs: &Inputs, language: Language) -> Html {
-    let title = line(&inputs.title);
+    let title = one_line(&inputs.title);
     let title = if title.is_empty() {
         language.count(inputs.stories.len())
     } else {
@@ -124,7 +128,7 @@ fn render(story: &Printed, language: Language, units_max: usize) -> Html {
 
 fn title(story: &Printed) -> String {
     let titles = [&story.title, &story.original_title, &story.url];
-    let title = titles.into_iter().map(|title| line(title));
+    let title = titles.into_iter().map(|title| one_line(title));
     let title = title.into_iter().find(|title| !title.is_empty());
     cut(&title.unwrap_or_default(), TITLE_UNITS_MAX)
 }
@@ -150,13 +154,6 @@ fn clean(text: &str) -> String {
     let blank = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
     let cleaned: String = text.chars().map(blank).collect();
     cleaned.trim().to_owned()
-}
-
-/// The same on one line.
-fn line(text: &str) -> String {
-    let between = |c: char| c.is_whitespace() || c.is_control();
-    let words = text.split(between).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -3,31 +3,9 @@
 use almanack_core::edition::story::Note;
 use jiff::civil::Date;
 
-/// The supported languages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
-    English,
-    Chinese,
-}
+use crate::language::Language;
 
 impl Language {
-    /// By its tag; English for other tags.
-    pub(super) fn of(tag: &str) -> Self {
-        let first = tag.split(['-', '_']).next().unwrap_or_default();
-        if first.eq_ignore_ascii_case("zh") {
-            Self::Chinese
-        } else {
-            Self::English
-        }
-    }
-
-    fn choose<T>(self, english: T, chinese: T) -> T {
-        match self {
-            Self::English => english,
-            Self::Chinese => chinese,
-        }
-    }
-
     pub(super) fn link(self) -> &'static str {
         self.choose("Read the article", "原文链接")
     }

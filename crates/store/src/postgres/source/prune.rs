@@ -36,9 +36,9 @@ pub(super) async fn prune(
     let mut doomed_of: BTreeMap<i64, (i64, Doomed)> = BTreeMap::new();
     for row in &walked {
         let row = Row::from(row);
-        let (id, version) = (row.big(0)?, row.big(1)?);
+        let (id, version) = (row.get(0)?, row.get(1)?);
         let entries = newest.remove(&SourceId(id)).unwrap_or_default();
-        let doomed = doomed(&entries, &hashes(&row.bytes(2)?), retention);
+        let doomed = doomed(&entries, &hashes(&row.get::<Vec<u8>>(2)?), retention);
         if !doomed.ids.is_empty() {
             doomed_of.insert(id, (version, doomed));
         }

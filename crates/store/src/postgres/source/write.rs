@@ -29,7 +29,7 @@ use crate::{
     entry,
     nudge::earliest_reported,
     row::{entry_values, lists, micros, source_values, values},
-    source,
+    source, unavailable,
 };
 
 /// A write and its index in the caller's list.
@@ -225,10 +225,8 @@ pub(super) async fn add(client: &mut Object, sources: &[Source]) -> Result<Vec<A
             return Ok(Added::New(SourceId(id)));
         }
         let known = written.get(address).or_else(|| existing.get(address));
-        let gone = || Error::Unavailable {
-            statement: "add sources",
-            source: "a source at a wanted address was removed meanwhile".into(),
-        };
+        let why = "a source at a wanted address was removed meanwhile";
+        let gone = || unavailable("add sources", why);
         known
             .map(|id| Added::Exists(SourceId(*id)))
             .ok_or_else(gone)

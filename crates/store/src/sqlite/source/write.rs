@@ -107,7 +107,7 @@ fn next_rows(
     let mut walked = Vec::new();
     while let Some(row) = rows.next()? {
         let row = Row::from(row);
-        walked.push((row.big(0)?, row.big(1)?, hashes(&row.bytes(2)?)));
+        walked.push((row.get(0)?, row.get(1)?, hashes(&row.get::<Vec<u8>>(2)?)));
     }
     Ok(walked)
 }
