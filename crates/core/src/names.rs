@@ -7,7 +7,8 @@
 /// Declares such an enum with everything that reads or writes its names.
 macro_rules! names {
     ($(#[$meta:meta])* pub enum $enum:ident {
-        $($(#[$doc:meta])* $variant:ident = $name:literal,)+
+        // A `literal` would reach the schema's derive in a group, which it does not look into.
+        $($(#[$doc:meta])* $variant:ident = $name:tt,)+
     }) => {
         #[derive(serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
