@@ -90,6 +90,8 @@ pub(crate) enum Error {
     Wrong(String),
 }
 
+type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// A store under measurement.
 pub(crate) struct Bench {
     pub(crate) store: Arc<dyn Store>,
@@ -100,7 +102,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    pub(crate) async fn new(store: Arc<dyn Store>, load: LoadArguments) -> Result<Self, Error> {
+    pub(crate) async fn new(store: Arc<dyn Store>, load: LoadArguments) -> Result<Self> {
         let clock = wiring::node_clock(store.as_ref()).await?;
         Ok(Self {
             store,
@@ -135,11 +137,7 @@ impl Bench {
     }
 
     /// All nodes, which share `slots` evenly.
-    async fn start_nodes(
-        &self,
-        handler: &Arc<Counting>,
-        slots: usize,
-    ) -> Result<Vec<RunningNode>, Error> {
+    async fn start_nodes(&self, handler: &Arc<Counting>, slots: usize) -> Result<Vec<RunningNode>> {
         let each = (slots / (1 + self.others.len())).max(2);
         let mut nodes = Vec::new();
         for store in std::iter::once(&self.store).chain(&self.others) {
@@ -156,7 +154,7 @@ impl Bench {
         name: &str,
         handler: Arc<dyn Handler>,
         slots: usize,
-    ) -> Result<RunningNode, Error> {
+    ) -> Result<RunningNode> {
         let clock = wiring::node_clock(store.as_ref()).await?;
         let runner = RunnerSettings {
             slots,
@@ -195,7 +193,7 @@ impl RunningNode {
         Self { stop, task }
     }
 
-    async fn stop(self) -> Result<(), Error> {
+    async fn stop(self) -> Result<()> {
         self.stop.cancel();
         self.task.await.map_err(wrong)
     }

@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::{
     commands::{CommandContext, DatabaseNeed},
     config::{Inputs, Settings},
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 mod answer;
@@ -159,7 +159,7 @@ pub(crate) struct Connector<'a> {
 
 impl Connector<'_> {
     /// Refuses to ask a node for what only the machine itself can do.
-    pub(crate) fn refuse_server(&self, command: &str) -> Result<(), Failure> {
+    pub(crate) fn refuse_server(&self, command: &str) -> Result<()> {
         if self.server.is_none() {
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl Connector<'_> {
     }
 
     /// The node that was named, or the configured database.
-    pub(crate) async fn open(&self, database_need: DatabaseNeed) -> Result<Client, Failure> {
+    pub(crate) async fn open(&self, database_need: DatabaseNeed) -> Result<Client> {
         if let Some(server) = &self.server {
             let remote = Remote::new(server, &self.inputs.environment)?;
             return Ok(Client::Remote(Box::new(remote)));
@@ -187,19 +187,19 @@ impl Client {
     pub(crate) async fn on(
         context: CommandContext,
         editions: Option<Arc<Editions>>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let local = Local::new(context, editions).await?;
         Ok(Self::Local(Box::new(local)))
     }
 
     /// Carries a request out.
-    pub(crate) async fn call(&self, call: Call) -> Result<Answer, Failure> {
+    pub(crate) async fn call(&self, call: Call) -> Result<Answer> {
         let answer = self.try_call(call).await?;
         answer.map_err(|refused| refused.failure())
     }
 
     /// The same, where a refusal may be as good an answer.
-    pub(crate) async fn try_call(&self, call: Call) -> Result<Result<Answer, Refusal>, Failure> {
+    pub(crate) async fn try_call(&self, call: Call) -> Result<Result<Answer, Refusal>> {
         let reply = match self {
             Self::Local(local) => local.call(call).await?,
             Self::Remote(remote) => remote.call(call).await?,
@@ -214,7 +214,7 @@ impl Client {
     }
 
     /// What is there, or nothing where there is nothing.
-    pub(crate) async fn find(&self, call: Call) -> Result<Option<Answer>, Failure> {
+    pub(crate) async fn find(&self, call: Call) -> Result<Option<Answer>> {
         match self.try_call(call).await? {
             Ok(answer) => Ok(Some(answer)),
             Err(refusal) if refusal.status == 404 => Ok(None),

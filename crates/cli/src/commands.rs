@@ -17,7 +17,7 @@ use crate::{
     args::{Arguments, Command, SchemaCommand},
     client::Connector,
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
-    failure::{Done, Failure},
+    failure::{Done, Failure, Result},
     output::Output,
     when, wiring,
 };
@@ -141,10 +141,7 @@ pub(crate) fn dispatch(
 
 /// The node to ask, for commands that can ask one. A flag that would do nothing is refused; a
 /// variable is for those that it is for.
-fn server(
-    arguments: &Arguments,
-    environment: &BTreeMap<String, String>,
-) -> Result<Option<String>, Failure> {
+fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Result<Option<String>> {
     let asks = matches!(
         &arguments.command,
         Command::Task(_)
@@ -172,7 +169,7 @@ fn server(
 
 /// A file that a flag names, or standard input for `-`. The phrase says what is being done, like
 /// `read payload from`.
-fn read_text(path: &str, phrase: &str, bytes_max: u64) -> Result<String, Failure> {
+fn read_text(path: &str, phrase: &str, bytes_max: u64) -> Result<String> {
     let mut bytes = Vec::new();
     let (read, place) = if path == "-" {
         let mut input = std::io::stdin().take(bytes_max + 1);
@@ -191,7 +188,7 @@ fn read_text(path: &str, phrase: &str, bytes_max: u64) -> Result<String, Failure
 }
 
 /// The duration that a flag gives.
-fn duration(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
+fn duration(flag: &str, text: &str) -> Result<SignedDuration> {
     when::parse_duration(text).map_err(|unclear| unclear.of(flag))
 }
 
@@ -202,7 +199,7 @@ fn confirmed(
     (question, why): (&str, &str),
     hint: &str,
     output: &mut Output,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let input = std::io::stdin();
     if given {
         return Ok(true);
@@ -224,7 +221,7 @@ const SERVER_VARIABLE: &str = "ALMANACK_SERVER";
 const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The settings, or everything that is wrong with them.
-fn checked(loaded: Loaded) -> Result<Settings, Failure> {
+fn checked(loaded: Loaded) -> Result<Settings> {
     let report = loaded.report;
     loaded
         .settings
@@ -232,16 +229,16 @@ fn checked(loaded: Loaded) -> Result<Settings, Failure> {
 }
 
 /// What a process that works for a while runs on.
-fn runtime() -> Result<Runtime, Failure> {
+fn runtime() -> Result<Runtime> {
     started(runtime::Builder::new_multi_thread())
 }
 
 /// Commands that ask a few questions need no more than the calling thread.
-fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+fn wait_for<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     started(runtime::Builder::new_current_thread())?.block_on(work)
 }
 
-fn started(mut builder: runtime::Builder) -> Result<Runtime, Failure> {
+fn started(mut builder: runtime::Builder) -> Result<Runtime> {
     let runtime = builder.enable_all().build();
     runtime.map_err(|error| Failure::failed(format!("start: {error}")))
 }
@@ -278,18 +275,11 @@ impl DatabaseNeed {
 }
 
 impl CommandContext {
-    pub(crate) async fn open(
-        inputs: &Inputs,
-        database_need: DatabaseNeed,
-    ) -> Result<Self, Failure> {
+    pub(crate) async fn open(inputs: &Inputs, database_need: DatabaseNeed) -> Result<Self> {
         Self::open_for(inputs, database_need, Need::Database).await
     }
 
-    async fn open_for(
-        inputs: &Inputs,
-        database_need: DatabaseNeed,
-        need: Need,
-    ) -> Result<Self, Failure> {
+    async fn open_for(inputs: &Inputs, database_need: DatabaseNeed, need: Need) -> Result<Self> {
         let loaded = config::load(inputs, need);
         let hooks = loaded.schedules.wanted.clone();
         let settings = checked(loaded)?;
@@ -316,7 +306,7 @@ impl CommandContext {
     }
 
     /// The way in for what people want of sources, by the price that all nodes share.
-    pub(crate) async fn sources(&self) -> Result<Sources, Failure> {
+    pub(crate) async fn sources(&self) -> Result<Sources> {
         let fleet = wiring::fleet(&self.settings);
         fleet.hear(self.store.as_ref()).await?;
         let checker = wiring::checker(&self.settings, Arc::clone(&self.clock))?;

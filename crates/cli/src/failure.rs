@@ -70,8 +70,11 @@ impl Exit {
     }
 }
 
+/// What fails as a command does, unless something else is named.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// The result of a command.
-pub(crate) type Done = Result<Exit, Failure>;
+pub(crate) type Done = Result<Exit>;
 
 /// Why a command stopped.
 #[derive(Debug)]

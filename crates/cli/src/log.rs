@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     config::settings::{Log, LogFormat},
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 /// Changes the log level while the process runs.
@@ -15,13 +15,13 @@ pub(crate) struct LogLevel(Arc<dyn Fn(EnvFilter) -> Result<(), String> + Send + 
 
 impl LogLevel {
     /// Uses this level from now on.
-    pub(crate) fn turn(&self, level: &str) -> Result<(), Failure> {
+    pub(crate) fn turn(&self, level: &str) -> Result<()> {
         let turned = (self.0)(filter(level)?);
         turned.map_err(|error| Failure::failed(format!("log.level: {error}")))
     }
 }
 
-pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
+pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(&log.level)?)
         .with_ansi(colour)
@@ -50,7 +50,7 @@ pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
     }
 }
 
-fn filter(level: &str) -> Result<EnvFilter, Failure> {
+fn filter(level: &str) -> Result<EnvFilter> {
     EnvFilter::try_new(directives(level))
         .map_err(|error| Failure::usage(format!("log.level: {error}")))
 }

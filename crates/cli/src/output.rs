@@ -18,7 +18,7 @@ use crate::{
     client::{Answer, object},
     columns::Column,
     config::report::{Report, Severity},
-    failure::{Done, Exit, Failure},
+    failure::{Done, Exit, Result},
 };
 
 /// What a command may write to.
@@ -98,35 +98,56 @@ impl Output {
     }
 
     /// Writes data as it is.
-    pub(crate) fn raw(&mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn raw(&mut self, text: &str) -> Result<()> {
         Ok(self.data.to.write_all(text.as_bytes())?)
     }
 
     /// Writes one line of data.
-    pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn line(&mut self, text: &str) -> Result<()> {
         Ok(writeln!(self.data.to, "{text}")?)
     }
 
     /// Writes one value as one line of JSON.
-    pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<()> {
         serde_json::to_writer(&mut self.data.to, value).map_err(io::Error::from)?;
         self.line("")
     }
 
     /// Whether the answer is the whole output: for programs it is.
-    pub(crate) fn is_reported(&mut self, answer: &Answer) -> Result<bool, Failure> {
+    pub(crate) fn is_reported(&mut self, answer: &Answer) -> Result<bool> {
         if self.json {
             self.line(answer.text())?;
         }
         Ok(self.json)
     }
 
-    /// What was done: for programs, or for people.
-    pub(crate) fn say(&mut self, value: &Value, sentence: &str) -> Done {
+    /// Writes a value: to programs as it is, to people as `show` does.
+    pub(crate) fn tell(
+        &mut self,
+        value: &impl Serialize,
+        show: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Done {
         if self.json {
             self.value(value)?;
         } else {
-            self.line(sentence)?;
+            show(self)?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// What was done: for programs, or for people.
+    pub(crate) fn say(&mut self, value: &Value, sentence: &str) -> Done {
+        self.tell(value, |output| output.line(sentence))
+    }
+
+    /// Writes what the API answered: to programs as it came, to people as `show` does.
+    pub(crate) fn show(
+        &mut self,
+        answer: &Answer,
+        show: impl FnOnce(&mut Self, Value) -> Result<()>,
+    ) -> Done {
+        if !self.is_reported(answer)? {
+            show(self, answer.value())?;
         }
         Ok(Exit::Ok)
     }
@@ -137,10 +158,7 @@ impl Output {
         answer: &Answer,
         sentence: impl FnOnce(&Value) -> String,
     ) -> Done {
-        if !self.is_reported(answer)? {
-            self.line(&sentence(&answer.value()))?;
-        }
-        Ok(Exit::Ok)
+        self.show(answer, |output, value| output.line(&sentence(&value)))
     }
 
     /// Writes a list that the API gives whole.
@@ -204,7 +222,7 @@ impl Output {
     }
 
     /// Hands all data over.
-    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+    pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.data.to.flush()?)
     }
 
@@ -232,7 +250,7 @@ impl Output {
     }
 
     /// Writes rows in columns under a head.
-    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<Cell>]) -> Result<(), Failure> {
+    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<Cell>]) -> Result<()> {
         let head = head.iter().map(|name| Cell::new(*name).ink(Ink::Faint));
         let mut all: Vec<Vec<Cell>> = vec![head.collect()];
         all.extend_from_slice(rows);
@@ -246,7 +264,7 @@ impl Output {
         items: &[Value],
         now: Timestamp,
         head: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let titles = columns.iter().map(|it| Cell::new(it.title).ink(Ink::Faint));
         let row = |item: &Value| columns.iter().map(|it| it.cell(item, now)).collect();
         let rows = head.then(|| titles.collect()).into_iter();
@@ -260,7 +278,7 @@ impl Output {
         columns: &[Column],
         items: &[Value],
         now: Timestamp,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         if items.is_empty() {
             return Ok(());
         }
@@ -269,12 +287,7 @@ impl Output {
     }
 
     /// Writes one thing of the API: a line for every column that it has a value for.
-    pub(crate) fn page(
-        &mut self,
-        columns: &[Column],
-        item: &Value,
-        now: Timestamp,
-    ) -> Result<(), Failure> {
+    pub(crate) fn page(&mut self, columns: &[Column], item: &Value, now: Timestamp) -> Result<()> {
         let cells = columns.iter().map(|it| (it.title, it.cell(item, now)));
         let filled = cells.filter(|(_, cell)| !cell.text.is_empty());
         let rows: Vec<Vec<Cell>> = filled
@@ -284,13 +297,13 @@ impl Output {
     }
 
     /// A terminal gets lines that fit; a file or a pipe gets a line per row.
-    fn fitted(&mut self, rows: Vec<Vec<Cell>>) -> Result<(), Failure> {
+    fn fitted(&mut self, rows: Vec<Vec<Cell>>) -> Result<()> {
         let rows = if self.data.terminal { fit(&rows) } else { rows };
         self.rows(&rows)
     }
 
     /// Writes rows in columns: each is as wide as its widest cell; the last one is not padded.
-    pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) -> Result<(), Failure> {
+    pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) -> Result<()> {
         let mut widths: Vec<usize> = Vec::new();
         for row in rows {
             widths.resize(widths.len().max(row.len()), 0);

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Inputs, Settings, settings::Node},
-    failure::Failure,
+    failure::{Failure, Result},
     log::LogLevel,
     reload::{Files, InForce, Reload},
     telemetry::Telemetry,
@@ -66,7 +66,7 @@ pub(crate) async fn start(
     inputs: &Inputs,
     time: &Time,
     log: Option<LogLevel>,
-) -> Result<Process, Failure> {
+) -> Result<Process> {
     let stores = open_store(settings).await?;
     let store = stores.work.as_ref();
     let node_lock = wiring::lock_node(&settings.database)?;
@@ -144,7 +144,7 @@ fn equip(
     stores: &Handles,
     (outbound, timing): (&wiring::Outbound, &Timing),
     node: &str,
-) -> Result<(Equipment, Telemetry), Failure> {
+) -> Result<(Equipment, Telemetry)> {
     Equipment::new(Ground {
         settings,
         environment,
@@ -164,7 +164,7 @@ async fn admit_watched(
     settings: &Settings,
     name: &str,
     (outbound, timing): (&wiring::Outbound, &Timing),
-) -> Result<AdmittedNode, Failure> {
+) -> Result<AdmittedNode> {
     let mut node = admit(equipment, settings, name.to_owned()).await?;
     let sources = equipment.sources();
     sources.hear().await?;
@@ -186,7 +186,7 @@ fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
 }
 
 /// Without a database there are no users, and a refusal must not leave a database behind.
-async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
+async fn open_store(settings: &Settings) -> Result<Handles> {
     let listen = settings.server.listen;
     if !listen.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
         return Err(unguarded(listen));
@@ -215,7 +215,7 @@ pub(crate) async fn admit(
     equipment: &Equipment,
     settings: &Settings,
     name: String,
-) -> Result<AdmittedNode, Failure> {
+) -> Result<AdmittedNode> {
     let node_settings = equipment.node_settings(settings, name);
     node::admit(equipment.ports(), node_settings)
         .await
@@ -241,7 +241,7 @@ impl Process {
     }
 
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
-    pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
+    pub(crate) async fn run(self, stop: CancellationToken) -> Result<()> {
         let leave_within = leave_within(self.reload.in_force.settings(), &self.timing);
         let stopping = stop.clone();
         tokio::select! {
@@ -253,7 +253,7 @@ impl Process {
         }
     }
 
-    async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
+    async fn work(self, stop: CancellationToken) -> Result<()> {
         let drained = CancellationToken::new();
         let settings = self.reload.in_force.settings();
         let connections = connections(settings);
@@ -310,7 +310,7 @@ async fn too_late(drained: &CancellationToken, leaving: &CancellationToken) {
 }
 
 /// Cancelled on SIGTERM or Ctrl-C.
-pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
+pub(crate) fn stop_signal() -> Result<CancellationToken> {
     let stop = CancellationToken::new();
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signal = hear(kind)?;
@@ -323,12 +323,12 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
     Ok(stop)
 }
 
-fn hear(kind: SignalKind) -> Result<Signal, Failure> {
+fn hear(kind: SignalKind) -> Result<Signal> {
     signal(kind).map_err(|error| Failure::failed(format!("listen for signals: {error}")))
 }
 
 /// Binds an address; returns the chosen port if any port was requested.
-pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::failed(format!("listen on {address}: {error}"))
             .hint("another process may use it; choose another with --listen ADDRESS:PORT")
@@ -348,17 +348,14 @@ fn refused(error: node::Error) -> Failure {
 
 /// How a node with these settings would authenticate, or why it would not start; for checks before
 /// the start. The store must be up to date, or this would migrate it.
-pub(crate) async fn would_answer(
-    settings: &Settings,
-    now: Timestamp,
-) -> Result<&'static str, Failure> {
+pub(crate) async fn would_answer(settings: &Settings, now: Timestamp) -> Result<&'static str> {
     let store = open_store(settings).await?;
     let access = choose_access(store.work.as_ref(), settings).await?;
     whom(&access, store.work.as_ref(), now).await
 }
 
 /// The same without a store: there are no tokens and no users yet.
-pub(crate) fn refuse_unguarded(listen: SocketAddr) -> Result<&'static str, Failure> {
+pub(crate) fn refuse_unguarded(listen: SocketAddr) -> Result<&'static str> {
     if listen.ip().is_loopback() {
         return Ok("only from this machine; no sign-in yet: `almanack user create NAME`");
     }
@@ -367,7 +364,7 @@ pub(crate) fn refuse_unguarded(listen: SocketAddr) -> Result<&'static str, Failu
 
 /// A first try on one's own machine needs no token. Any other address is reachable by others and
 /// needs a token or a user first. Once there was one, no node is open again.
-async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access, Failure> {
+async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access> {
     let listen = settings.server.listen;
     if is_guarded(store).await? {
         return Ok(Access::Tokens);
@@ -379,7 +376,7 @@ async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access,
 }
 
 /// Whether there was ever a token or a user: from then on, every caller must authenticate.
-pub(crate) async fn is_guarded(store: &dyn Store) -> Result<bool, Failure> {
+pub(crate) async fn is_guarded(store: &dyn Store) -> Result<bool> {
     Ok(store.load_guarded_since().await?.is_some())
 }
 
@@ -392,7 +389,7 @@ fn unguarded(listen: SocketAddr) -> Failure {
     )
 }
 
-async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'static str, Failure> {
+async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'static str> {
     let lets_in = |tokens: &[Token]| tokens.iter().any(|token| token.is_valid(now));
     Ok(match access {
         Access::Open => "no sign-in yet: `almanack user create NAME`",

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Loaded, Need, Settings},
-    failure::Failure,
+    failure::{Failure, Result},
     log::LogLevel,
     supervisor,
     wiring::{Equipment, Outbound, Timing},
@@ -165,7 +165,7 @@ impl Reload {
     }
 
     /// Builds everything, and only then applies it.
-    fn make(&self, settings: &Settings) -> Result<Outbound, Failure> {
+    fn make(&self, settings: &Settings) -> Result<Outbound> {
         let outbound = Outbound::new(settings)?;
         self.files.lend_trust(&outbound);
         let tools = self.equipment.tools(settings, &outbound)?;

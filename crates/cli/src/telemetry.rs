@@ -23,7 +23,10 @@ use almanack_core::time::Clock;
 use almanack_engine::handlers::Handlers;
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use crate::{config::settings::Telemetry as Settings, failure::Failure};
+use crate::{
+    config::settings::Telemetry as Settings,
+    failure::{Failure, Result},
+};
 use export::Exporter;
 
 /// Spans that may wait: little memory at a hundred bytes each, and enough for a short outage of the
@@ -69,6 +72,7 @@ impl Tracer {
 }
 
 /// The tracing of a process: on, or off.
+#[derive(Default)]
 pub(crate) struct Telemetry {
     tracing: Option<handler::Tracing>,
     exporting: Option<JoinHandle<()>>,
@@ -80,12 +84,9 @@ impl Telemetry {
         settings: &Settings,
         node: &str,
         (client, clock): (Client, Arc<dyn Clock>),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let Some(endpoint) = &settings.otlp_endpoint else {
-            return Ok(Self {
-                tracing: None,
-                exporting: None,
-            });
+            return Ok(Self::default());
         };
         let exporter = Exporter::new(settings, endpoint, node, client)
             .map_err(|error| Failure::usage(format!("telemetry.otlp_endpoint: {error}")))?;

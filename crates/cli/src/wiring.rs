@@ -50,7 +50,7 @@ use crate::{
         secret::without_password,
         settings::{Database, Edition, KindSettings},
     },
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 pub(crate) use buses::Buses;
@@ -75,7 +75,7 @@ pub(crate) fn machine_clock() -> Arc<dyn Clock> {
 
 /// The clock of a short command: the machine's, corrected once to the
 /// database's, so that "now" means the same to the command and to the nodes.
-pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> {
+pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>> {
     let Some(shown) = store.database_time().await? else {
         return Ok(Arc::new(guarded(store).await?));
     };
@@ -144,17 +144,17 @@ pub(crate) fn is_shared(database: &Database) -> bool {
 }
 
 /// Opens the configured database; creates or migrates it where needed.
-pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>> {
     Ok(open_for_all(database).await?.work)
 }
 
 /// A store in memory.
-pub(crate) fn scratch_store() -> Result<Arc<dyn Store>, Failure> {
+pub(crate) fn scratch_store() -> Result<Arc<dyn Store>> {
     Ok(Arc::new(sqlite::SqliteStore::in_memory()?))
 }
 
 /// The same, for a process that serves requests.
-pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure> {
+pub(crate) async fn open_for_all(database: &Database) -> Result<Handles> {
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
     let location = Location::parse(url).map_err(|error| Failure::usage(error).during(&phrase))?;
@@ -163,7 +163,7 @@ pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure
 }
 
 /// Makes this process the node on a SQLite file; a second one is refused.
-pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>, Failure> {
+pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>> {
     let location = Location::parse(database.url.expose()).map_err(Failure::usage)?;
     almanack_store::lock_node(&location).map_err(|occupied| {
         let failure = Failure::failed(format!("start node: {occupied}"));
@@ -180,7 +180,7 @@ pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>,
 }
 
 /// A kind that Almanack handles itself.
-fn own_kind(name: &str) -> Result<Kind, Failure> {
+fn own_kind(name: &str) -> Result<Kind> {
     Kind::parse(name).map_err(Failure::failed)
 }
 

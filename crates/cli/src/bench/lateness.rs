@@ -10,7 +10,7 @@ use almanack_core::{finish::Outcome, handler::Handler, task::ClaimedTask, time::
 use almanack_lab::figures::rounded;
 use async_trait::async_trait;
 
-use super::{Bench, Error, Measured, instants, later, request};
+use super::{Bench, Measured, Result, instants, later, request};
 
 /// A node of ordinary size: this measures single tasks, not throughput.
 const SLOTS: usize = 64;
@@ -41,7 +41,7 @@ impl Handler for Noting {
 }
 
 /// Tasks at distinct instants, with the node already running.
-pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
+pub(crate) async fn lateness(bench: &Bench) -> Result<Measured> {
     let load = &bench.load;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let handler = Arc::new(Noting {

@@ -10,13 +10,13 @@ use almanack_core::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Error, Measured, later, request};
+use super::{Bench, Error, Measured, Result, later, request};
 
 /// Far enough that nothing becomes due during the measurement.
 const FAR: Duration = Duration::from_hours(24);
 
 /// Reschedules some of many waiting tasks, several clients at a time.
-pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
+pub(crate) async fn moves(bench: &Bench) -> Result<Measured> {
     let load = &bench.load;
     let rescheduler = bench.rescheduler();
     let far = to_micros(later(&*bench.clock, FAR));

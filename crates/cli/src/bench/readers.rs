@@ -21,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Error, identity, instants, later, rescheduler};
+use super::{Error, Result, identity, instants, later, rescheduler};
 use crate::args::ReaderLoadArguments;
 
 /// The kind of the tasks that become due.
@@ -88,7 +88,7 @@ pub(crate) async fn readers(
     address: SocketAddr,
     service: &hooks::Handle,
     load: &ReaderLoadArguments,
-) -> Result<ReaderFigures, Error> {
+) -> Result<ReaderFigures> {
     let due = put_due(store, load).await?;
     let over = CancellationToken::new();
     let (abandoned_s, changes, tasks) = tokio::join!(
@@ -121,10 +121,7 @@ pub(crate) async fn readers(
 }
 
 /// Tasks at distinct instants from soon on.
-async fn put_due(
-    store: &Arc<dyn Store>,
-    load: &ReaderLoadArguments,
-) -> Result<Vec<Identity>, Error> {
+async fn put_due(store: &Arc<dyn Store>, load: &ReaderLoadArguments) -> Result<Vec<Identity>> {
     let spread = Duration::from_secs(load.seconds);
     let times = instants(later(&SystemClock, LEAD), spread, load.due).enumerate();
     let mut identities = Vec::new();
@@ -161,7 +158,7 @@ async fn abandon(address: SocketAddr, load: &ReaderLoadArguments) -> f64 {
 
 /// Creates one task after another, none of them due, until `over`; returns each status and
 /// duration.
-async fn change(address: SocketAddr, over: CancellationToken) -> Result<Vec<(u16, f64)>, Error> {
+async fn change(address: SocketAddr, over: CancellationToken) -> Result<Vec<(u16, f64)>> {
     let mut changes = Vec::new();
     while !over.is_cancelled() {
         let watch = Stopwatch::start();
@@ -193,7 +190,7 @@ async fn wait_for(
     store: &Arc<dyn Store>,
     due: &[Identity],
     load: &ReaderLoadArguments,
-) -> Result<Vec<Task>, Error> {
+) -> Result<Vec<Task>> {
     pause(LEAD + Duration::from_secs(load.seconds)).await;
     let watch = Stopwatch::start();
     loop {

@@ -20,7 +20,7 @@ use almanack_lab::figures::{half_most_all, rounded};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
-use super::{Error, rss_kb, wrong};
+use super::{Error, Result, rss_kb, wrong};
 use crate::args::ScheduleLoadArguments;
 
 const BATCH: usize = 1_000;
@@ -58,7 +58,7 @@ impl Clock for Standing {
 pub(crate) async fn schedules(
     store: Arc<dyn Store>,
     load: &ScheduleLoadArguments,
-) -> Result<ScheduleFigures, Error> {
+) -> Result<ScheduleFigures> {
     let now = SystemClock.now();
     let busy_at = whole_minute(now, QUIET_S)?;
     let watch = Stopwatch::start();
@@ -80,7 +80,7 @@ pub(crate) async fn schedules(
     })
 }
 
-async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
+async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3]> {
     let mut took = Vec::with_capacity(passes);
     for _ in 0..passes {
         let watch = Stopwatch::start();
@@ -98,7 +98,7 @@ async fn fill(
     load: &ScheduleLoadArguments,
     now: Timestamp,
     busy_at: Timestamp,
-) -> Result<(), Error> {
+) -> Result<()> {
     let count = i64::try_from(load.count.max(1)).unwrap_or(i64::MAX);
     let mut writes = Vec::with_capacity(BATCH);
     for (number, place) in (0..load.count).zip(0_i64..) {
@@ -115,14 +115,14 @@ async fn fill(
     Ok(())
 }
 
-fn whole_minute(from: Timestamp, ahead_s: i64) -> Result<Timestamp, Error> {
+fn whole_minute(from: Timestamp, ahead_s: i64) -> Result<Timestamp> {
     let second = from.as_second() + ahead_s;
     let minute = Timestamp::from_second(second - second.rem_euclid(60));
     minute.map_err(wrong)
 }
 
 /// A schedule that fires once a year, at `slot`.
-fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite, Error> {
+fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite> {
     let local = TimeZone::UTC.to_datetime(slot);
     let (minute, hour) = (local.minute(), local.hour());
     let expression = format!("{minute} {hour} {} {} *", local.day(), local.month());

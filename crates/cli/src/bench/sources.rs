@@ -22,7 +22,7 @@ use almanack_store::{Location, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{Error, rss_kb};
+use super::{Error, Result, rss_kb};
 use crate::{
     args::SourceLoadArguments,
     config::{Settings, settings::Rate},
@@ -122,7 +122,7 @@ pub(crate) async fn sources(
     settings: &Settings,
     load: &SourceLoadArguments,
     report: impl FnMut(&str),
-) -> Result<SourceFigures, Error> {
+) -> Result<SourceFigures> {
     let mut outside = Outside::start(load.sources.max(load.beside)).await?;
     let measured = measure(places, &hurried(settings), load, &outside, report).await;
     measured.map_err(|error| outside.explain(error))
@@ -134,7 +134,7 @@ async fn measure(
     load: &SourceLoadArguments,
     outside: &Outside,
     mut report: impl FnMut(&str),
-) -> Result<SourceFigures, Error> {
+) -> Result<SourceFigures> {
     let mut small = Field::open(places.small, places.durability, settings, load.nodes).await?;
     let mut large = Field::open(places.large, places.durability, settings, load.nodes).await?;
     let period = Duration::from_secs(load.seconds as u64);
@@ -157,11 +157,7 @@ async fn measure(
 
 /// Has the same number of sources due at once in both, alternately. The cost of a check depends on
 /// how many share a commit; with the same work in both, only the number of sources differs.
-async fn compare(
-    small: &mut Field,
-    large: &mut Field,
-    period: Duration,
-) -> Result<Compared, Error> {
+async fn compare(small: &mut Field, large: &mut Field, period: Duration) -> Result<Compared> {
     for field in [&mut *small, &mut *large] {
         field.come_again_after(FAR);
         field.put(field.len(), from_now(FAR)).await?;
@@ -212,7 +208,7 @@ async fn fill(
     outside: &Outside,
     count: usize,
     period: Duration,
-) -> Result<StoreFigures, Error> {
+) -> Result<StoreFigures> {
     let empty = field.bytes().await?;
     let watch = Stopwatch::start();
     field.add(outside.feeds(count)).await?;
@@ -245,7 +241,7 @@ async fn fill(
 }
 
 /// Checks until there are as many checks as sources: those never checked are the most overdue.
-async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
+async fn look_at_each(field: &mut Field, count: usize) -> Result<Span> {
     let all = async |meter: &Meter| {
         while meter.span().checks < count as u64 {
             pause(GLANCE).await;
@@ -256,7 +252,7 @@ async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
 
 /// Checks sources until `enough` returns. Refuses figures with too many failed checks: they would
 /// look fast and mean nothing.
-async fn look(field: &mut Field, enough: impl AsyncFnOnce(&Meter)) -> Result<Span, Error> {
+async fn look(field: &mut Field, enough: impl AsyncFnOnce(&Meter)) -> Result<Span> {
     let meter = field.meter();
     // The first node checks while the others start.
     meter.restart();

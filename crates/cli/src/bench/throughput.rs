@@ -8,7 +8,7 @@ use almanack_engine::retention;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Counting, Error, Measured, later, request, rss_kb};
+use super::{Bench, Counting, Error, Measured, Result, later, request, rss_kb};
 
 /// Batches in flight.
 const IN_FLIGHT: usize = 2;
@@ -18,7 +18,7 @@ const SLOTS: usize = 4_000;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Writes the tasks, due at once, with the batch call.
-pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
+pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured> {
     let rescheduler = bench.rescheduler();
     let now = bench.clock.now();
     // Distinct from those of an earlier round in the same store.
@@ -53,7 +53,7 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
 }
 
 /// Has the nodes run all `tasks` that are due, until the store shows them done.
-pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error> {
+pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured> {
     // An event delivery is a task too; count only the measured tasks.
     let each = 1 + bench.load.subscriptions;
     let target = tasks * each;
@@ -89,7 +89,7 @@ pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error
 }
 
 /// Deletes finished tasks, in retention's steps.
-pub(crate) async fn prune(bench: &Bench) -> Result<Measured, Error> {
+pub(crate) async fn prune(bench: &Bench) -> Result<Measured> {
     let before = later(&*bench.clock, Duration::from_secs(1));
     let (mut n, mut after) = (0, Some(TaskId(0)));
     let watch = Stopwatch::start();
@@ -108,7 +108,7 @@ pub(crate) async fn prune(bench: &Bench) -> Result<Measured, Error> {
 }
 
 /// Claimed and unfinished tasks, whether or not their lease has expired.
-async fn running(bench: &Bench) -> Result<usize, Error> {
+async fn running(bench: &Bench) -> Result<usize> {
     let claims = bench.store.load_expired(Timestamp::MAX, usize::MAX).await?;
     Ok(claims.iter().map(|claim| claim.tasks.len()).sum())
 }

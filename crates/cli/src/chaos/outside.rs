@@ -31,7 +31,10 @@ use super::{
     configuration::{self, Places},
     stage::Run,
 };
-use crate::{failure::Failure, wiring};
+use crate::{
+    failure::{Failure, Result},
+    wiring,
+};
 
 /// How far ahead the customer schedules tasks.
 const AHEAD: Duration = Duration::from_secs(3);
@@ -58,7 +61,7 @@ fn here() -> SocketAddr {
 pub(super) async fn start_customer(
     run: &Run<'_>,
     world: &CancellationToken,
-) -> Result<customer::Handle, Failure> {
+) -> Result<customer::Handle> {
     let setup = customer::Setup {
         seed: run.arguments.seed,
         rate: run.arguments.rate,
@@ -72,7 +75,7 @@ pub(super) async fn start_articles(
     run: &Run<'_>,
     almanack: &str,
     world: &CancellationToken,
-) -> Result<article::Running, Failure> {
+) -> Result<article::Running> {
     let database = run.folder.join("articles.db");
     let mut config = article::Config::new(database, here(), almanack);
     config.requests.callback_url = false;
@@ -80,7 +83,7 @@ pub(super) async fn start_articles(
     article::start(config, world.clone()).await.map_err(failed)
 }
 
-pub(super) async fn start_hooks(world: &CancellationToken) -> Result<hooks::Running, Failure> {
+pub(super) async fn start_hooks(world: &CancellationToken) -> Result<hooks::Running> {
     let started = hooks::start(hooks::Config::new(here()), world.clone()).await;
     started.map_err(failed)
 }
@@ -89,7 +92,7 @@ pub(super) async fn put_schedules(
     own: &[Wanted],
     places: &Places,
     store: &Arc<dyn Store>,
-) -> Result<Vec<(ScheduleName, Ready)>, Failure> {
+) -> Result<Vec<(ScheduleName, Ready)>> {
     let unfit = |error: Unfit| Failure::usage(error);
     let clock = wiring::clock(store.as_ref()).await?;
     let zones = Zones::default();

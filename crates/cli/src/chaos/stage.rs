@@ -36,7 +36,11 @@ use super::{
     ledger::account,
     outside::{failed, member, put_schedules, start_articles, start_customer, start_hooks},
 };
-use crate::{args::ChaosArguments, config::Settings, failure::Failure};
+use crate::{
+    args::ChaosArguments,
+    config::Settings,
+    failure::{Failure, Result},
+};
 
 /// How often memory is sampled and settling is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -97,7 +101,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// Sets everything up, and returns once all nodes are running.
-    pub(crate) async fn set(run: &Run<'_>) -> Result<Self, Failure> {
+    pub(crate) async fn set(run: &Run<'_>) -> Result<Self> {
         let location = run.scratch.location();
         let durability = run.settings.database.durability;
         let store = almanack_store::open(&location, durability).await?;
@@ -143,7 +147,7 @@ impl Stage {
         Ok(stage)
     }
 
-    async fn start_nodes(&mut self) -> Result<(), Failure> {
+    async fn start_nodes(&mut self) -> Result<()> {
         for member in &mut self.members {
             member.start(&self.recipe).map_err(failed)?;
         }
@@ -180,7 +184,7 @@ impl Stage {
         plan: &Plan,
         stop: &CancellationToken,
         mut report: impl FnMut(&str),
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let (mut steps, period) = (steps(&plan.injections).into_iter().peekable(), plan.period);
         let begun = SystemClock.now();
         let passed = || SystemClock.now().duration_since(begun).unsigned_abs();
@@ -254,7 +258,7 @@ impl Stage {
         let _ = tokio::time::timeout(within, settling).await;
     }
 
-    async fn is_settled(&self, end: Timestamp) -> Result<bool, Failure> {
+    async fn is_settled(&self, end: Timestamp) -> Result<bool> {
         if self.customer.figures().lost > 0 || self.service.waiting().await.map_err(failed)? > 0 {
             return Ok(false);
         }
@@ -268,11 +272,7 @@ impl Stage {
     }
 
     /// Stops the nodes, then checks everything that was promised by `end`.
-    pub(crate) async fn check(
-        &mut self,
-        end: Timestamp,
-        run: &Run<'_>,
-    ) -> Result<ChaosReport, Failure> {
+    pub(crate) async fn check(&mut self, end: Timestamp, run: &Run<'_>) -> Result<ChaosReport> {
         for member in &mut self.members {
             member.stop().await.map_err(failed)?;
         }
@@ -312,11 +312,11 @@ impl Stage {
         let _ = tokio::join!(self.service.join, self.hooks.join);
     }
 
-    async fn articles(&self) -> Result<Vec<article::state::Article>, Failure> {
+    async fn articles(&self) -> Result<Vec<article::state::Article>> {
         self.service.articles(ARTICLES_MAX).await.map_err(failed)
     }
 
-    async fn slots(&self, end: Timestamp) -> Result<Vec<SlotFigures>, Failure> {
+    async fn slots(&self, end: Timestamp) -> Result<Vec<SlotFigures>> {
         let hooks = &self.hooks.handle;
         let mut all = Vec::new();
         for (name, ready) in &self.schedules {
@@ -333,7 +333,7 @@ impl Stage {
         name: &ScheduleName,
         ready: &Ready,
         end: Timestamp,
-    ) -> Result<SlotFigures, Failure> {
+    ) -> Result<SlotFigures> {
         let found = self.store.load_schedules(std::slice::from_ref(name));
         let Some(schedule) = found.await?.into_iter().flatten().next() else {
             return Err(Failure::failed(format!("schedule `{name}` is missing")));
@@ -370,7 +370,7 @@ impl Stage {
         name: &ScheduleName,
         ledger: &[Slot],
         end: Timestamp,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64> {
         let fired = ledger
             .iter()
             .filter(|row| row.verdict.is_fired() && row.slot_at <= end);

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, value::RawValue};
 
 use super::Reply;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// An answer that says yes.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn new(reply: Reply, now: Timestamp) -> Result<Self, Failure> {
+    pub(super) fn new(reply: Reply, now: Timestamp) -> Result<Self> {
         let status = reply.status;
         let text = String::from_utf8(reply.body);
         let text = text.map_err(|_| Failure::failed("the answer is not text"))?;

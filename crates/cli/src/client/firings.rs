@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Call, Client};
 use crate::{
     columns::{status_ink, status_word, text},
-    failure::Failure,
+    failure::Result,
     output::{Cell, Ink},
 };
 
@@ -16,11 +16,7 @@ const TASK: &str = "task";
 
 impl Client {
     /// Adds the task of each firing beside its subject, which is in `field`.
-    pub(crate) async fn add_firings(
-        &self,
-        items: &mut [Value],
-        field: &str,
-    ) -> Result<(), Failure> {
+    pub(crate) async fn add_firings(&self, items: &mut [Value], field: &str) -> Result<()> {
         let fired = |item: &&mut Value| item[field].is_string();
         let mut fired: Vec<&mut Value> = items.iter_mut().filter(fired).collect();
         if fired.is_empty() {

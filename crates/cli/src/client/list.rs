@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Answer, Call, Client, object};
 use crate::{
     columns::Column,
-    failure::{Done, Exit, Failure},
+    failure::{Done, Exit, Result},
     output::Output,
 };
 
@@ -37,7 +37,7 @@ struct Written {
 
 impl Client {
     /// Every item of a list, of all its pages.
-    pub(crate) async fn all(&self, call: Call, items: &str) -> Result<Vec<Value>, Failure> {
+    pub(crate) async fn all(&self, call: Call, items: &str) -> Result<Vec<Value>> {
         let (mut all, mut cursor) = (Vec::new(), None);
         loop {
             let call = call.clone().query("limit", Some(PAGE_MAX));
@@ -130,7 +130,7 @@ impl List {
         page: &Answer,
         (written, is_last): (&mut Written, bool),
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let items = page.items(self.items);
         match (output.json, output.lines) {
             (_, true) => items.iter().try_for_each(|item| output.line(item))?,
@@ -158,7 +158,7 @@ impl List {
         written: &mut Written,
         is_last: bool,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         if !written.begun {
             output.raw(&format!("{{\"{}\":[", self.items))?;
             written.begun = true;

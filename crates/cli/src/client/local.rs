@@ -18,7 +18,7 @@ use super::{Call, Reply};
 use crate::{
     commands::CommandContext,
     config::Settings,
-    failure::Failure,
+    failure::{Failure, Result},
     wiring::{self, opml::Lists},
 };
 
@@ -33,7 +33,7 @@ impl Local {
     pub(super) async fn new(
         context: CommandContext,
         editions: Option<Arc<Editions>>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let app = almanack_server::app(Arc::new(state(&context, editions).await?));
         Ok(Self {
             app,
@@ -42,7 +42,7 @@ impl Local {
         })
     }
 
-    pub(super) async fn call(&self, call: Call) -> Result<Reply, Failure> {
+    pub(super) async fn call(&self, call: Call) -> Result<Reply> {
         let mut request = Request::builder().method(&call.method).uri(call.target());
         for (name, value) in &call.headers {
             request = request.header(*name, value);
@@ -76,10 +76,7 @@ fn unaskable(error: impl std::fmt::Display) -> Failure {
     Failure::failed(format!("ask the API: {error}"))
 }
 
-async fn state(
-    context: &CommandContext,
-    editions: Option<Arc<Editions>>,
-) -> Result<AppState, Failure> {
+async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Result<AppState> {
     let settings = &context.settings;
     let limits = Limits {
         payload_bytes: settings.limits.payload_bytes,

@@ -96,48 +96,47 @@ impl Refusal {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self.code() {
-            "no_such_task" => "`almanack task list --subject PREFIX` finds tasks by subject".into(),
-            "no_such_schedule" => "`almanack schedule list` lists all".into(),
-            "no_such_source" => {
-                "`almanack source list --containing TEXT` finds sources by name or address".into()
+        let advice = match (self.code(), self.place()) {
+            ("no_such_task", _) => "`almanack task list --subject PREFIX` finds tasks by subject",
+            ("no_such_schedule", _) => "`almanack schedule list` lists all",
+            ("no_such_source", _) => {
+                "`almanack source list --containing TEXT` finds sources by name or address"
             }
-            "not_a_feed" => {
+            ("not_a_feed", _) => {
                 "give the feed's address, or read the page by rules: --as html --item … --title …"
-                    .into()
             }
-            "no_such_edition" => {
-                "`almanack edition list` lists all, `almanack edition run DATE` creates one".into()
+            ("no_such_edition", _) => {
+                "`almanack edition list` lists all, `almanack edition run DATE` creates one"
             }
-            "no_such_document" => {
-                "`almanack edition preview` prints the stories completed so far".into()
+            ("no_such_document", _) => {
+                "`almanack edition preview` prints the stories completed so far"
             }
-            "no_such_token" => "`almanack token list` lists all".into(),
-            "no_such_user" => "`almanack user list` lists all".into(),
-            "not_configured" => EDITIONS_OFF.into(),
-            "name_taken" => "choose another name; the history still shows this one".into(),
-            "invalid_value" if self.place() == "name" && self.detail().contains("'s name") => {
-                "for example: article-service".into()
-            }
-            "contended" | "busy" | "shutting_down" | "timed_out" => "try again".into(),
-            "still_running" => "use --force to fire anyway".into(),
-            "managed_schedule" => "change or remove it in its file".into(),
-            "idempotency_key_reused" => "use a new key for a new request".into(),
-            "unauthenticated" => {
+            ("no_such_token", _) => "`almanack token list` lists all",
+            ("no_such_user", _) => "`almanack user list` lists all",
+            ("not_configured", _) => EDITIONS_OFF,
+            ("name_taken", _) => "choose another name; the history still shows this one",
+            ("contended" | "busy" | "shutting_down" | "timed_out", _) => "try again",
+            ("still_running", _) => "use --force to fire anyway",
+            ("managed_schedule", _) => "change or remove it in its file",
+            ("idempotency_key_reused", _) => "use a new key for a new request",
+            ("unauthenticated", _) => {
                 "set ALMANACK_TOKEN to a token; create one with `almanack token create` on the \
                  node's machine"
-                    .into()
             }
-            "scope_too_small" => {
+            ("scope_too_small", _) => {
                 let scope = self.text("scope");
-                format!("set ALMANACK_TOKEN to a token of scope `{scope}`")
+                return Some(format!("set ALMANACK_TOKEN to a token of scope `{scope}`"));
             }
-            "unknown_kind" => self.unknown_kind(),
-            "invalid_value" if self.place() == "kind" => instead_of(self.quoted()?)?.into(),
-            "invalid_value" if self.place() == "until" => "for example --until +2h".into(),
-            "invalid_value" if self.place() == "payload" => TOO_LARGE.into(),
+            ("unknown_kind", _) => return Some(self.unknown_kind()),
+            ("invalid_value", "name") if self.detail().contains("'s name") => {
+                "for example: article-service"
+            }
+            ("invalid_value", "kind") => instead_of(self.quoted()?)?,
+            ("invalid_value", "until") => "for example --until +2h",
+            ("invalid_value", "payload") => TOO_LARGE,
             _ => return None,
-        })
+        };
+        Some(advice.to_owned())
     }
 
     fn unknown_kind(&self) -> String {

@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp, fmt::rfc2822};
 
 use super::{Call, Reply};
 use crate::{
-    failure::{Exit, Failure},
+    failure::{Exit, Failure, Result},
     wiring,
 };
 
@@ -41,10 +41,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    pub(super) fn new(
-        server: &str,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(server: &str, environment: &BTreeMap<String, String>) -> Result<Self> {
         let url = address::parse(server).map_err(|_| {
             let what = format!("--server: `{server}` is not the address of a node");
             Failure::usage(what)
@@ -67,7 +64,7 @@ impl Remote {
         now.checked_add(ahead).unwrap_or(now)
     }
 
-    pub(super) async fn call(&self, call: Call) -> Result<Reply, Failure> {
+    pub(super) async fn call(&self, call: Call) -> Result<Reply> {
         let answer = self.client.send(self.request(call)).await;
         let answer = answer.map_err(|error| self.unreachable(&error))?;
         self.note_time(answer.head.header(&header::DATE));

@@ -33,13 +33,13 @@ impl<'a> ActionsEnvironment<'a> {
     }
 
     /// A required variable.
-    pub(super) fn needed(&self, name: &str, hint: &str) -> Result<&'a str, Failure> {
+    pub(super) fn needed(&self, name: &str, hint: &str) -> Result<&'a str> {
         let missing = || Failure::usage(format!("{name} is not set")).hint(hint);
         self.given(name).ok_or_else(missing)
     }
 
     /// The repository the workflow runs in.
-    pub(super) fn repository(&self) -> Result<Repository, Failure> {
+    pub(super) fn repository(&self) -> Result<Repository> {
         let hint = "GitHub Actions sets it; elsewhere, set it to owner/name of the repository with the chains";
         let text = self.needed("GITHUB_REPOSITORY", hint)?;
         Repository::parse(text).ok_or_else(|| {
@@ -48,16 +48,12 @@ impl<'a> ActionsEnvironment<'a> {
     }
 
     /// The token of the repository itself.
-    pub(super) fn own_token(&self) -> Result<&'a str, Failure> {
+    pub(super) fn own_token(&self) -> Result<&'a str> {
         self.needed("GH_TOKEN", "in the workflow: GH_TOKEN: ${{ github.token }}")
     }
 
     /// A client on behalf of `token`.
-    pub(super) fn client(
-        &self,
-        clock: &Arc<dyn Clock>,
-        token: &str,
-    ) -> Result<Arc<Github>, Failure> {
+    pub(super) fn client(&self, clock: &Arc<dyn Clock>, token: &str) -> Result<Arc<Github>> {
         let settings = GithubSettings {
             base_url: self.api_url.clone(),
             token: Token::new(token),

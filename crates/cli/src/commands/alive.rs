@@ -11,10 +11,7 @@ use almanack_store::Location;
 use crate::commands::prelude::*;
 
 /// The nodes with a heartbeat within a lease. This includes a node that was killed a moment ago.
-pub(super) async fn alive(
-    location: &Location,
-    lease: SignedDuration,
-) -> Result<Vec<Node>, Failure> {
+pub(super) async fn alive(location: &Location, lease: SignedDuration) -> Result<Vec<Node>> {
     let register = almanack_store::registered(location).await?;
     let newest = register.nodes.iter().map(|node| node.seen_at).max();
     // The node that holds the file is alive, and its last heartbeat shows its clock.
@@ -31,10 +28,7 @@ fn heard(nodes: Vec<Node>, now: Timestamp, lease: SignedDuration) -> Vec<Node> {
 }
 
 /// Refuses if there are any.
-pub(super) async fn refuse_alive(
-    location: &Location,
-    lease: SignedDuration,
-) -> Result<(), Failure> {
+pub(super) async fn refuse_alive(location: &Location, lease: SignedDuration) -> Result<()> {
     let alive = alive(location, lease).await?;
     if alive.is_empty() {
         return Ok(());

@@ -59,7 +59,7 @@ fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
     show("whole", file, &held, output)
 }
 
-fn refuse_missing(file: &Path) -> Result<(), Failure> {
+fn refuse_missing(file: &Path) -> Result<()> {
     if file.exists() {
         return Ok(());
     }
@@ -179,10 +179,7 @@ fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
 }
 
 /// The file of the store, or the commands for PostgreSQL.
-fn sqlite_file(
-    url: &str,
-    with_its_own_tools: impl FnOnce(&str) -> String,
-) -> Result<PathBuf, Failure> {
+fn sqlite_file(url: &str, with_its_own_tools: impl FnOnce(&str) -> String) -> Result<PathBuf> {
     match Location::parse(url).map_err(Failure::usage)? {
         Location::Sqlite(path) => Ok(path),
         Location::Postgres(url) => {

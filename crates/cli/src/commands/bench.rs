@@ -13,6 +13,7 @@ use almanack_store::{
     scratch::{self, Scratch},
     sqlite::Durability,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
     bench::{self, Bench, Measured, ScheduleFigures},
     commands::runtime,
     config::Settings,
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure, Result},
     output::Output,
     wiring,
 };
@@ -29,40 +30,32 @@ use crate::{
 const FAR_US: i64 = 86_400_000_000;
 
 /// Runs the requested measurement.
-pub(super) fn run(
-    command: &BenchCommand,
-    settings: &Settings,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(command: &BenchCommand, settings: &Settings, output: &mut Output) -> Done {
     let database = &settings.database;
     let location = Location::parse(database.url.expose()).map_err(Failure::usage)?;
     let durability = database.durability;
     runtime()?.block_on(async {
         match command {
-            BenchCommand::Tasks(load) => tasks(&location, durability, load, output).await?,
-            BenchCommand::Schedules(load) => {
-                schedules(&location, durability, load, output).await?;
-            }
-            BenchCommand::Sources(load) => {
-                sources::run(&location, settings, load, output).await?;
-            }
+            BenchCommand::Tasks(load) => tasks(&location, durability, load, output).await,
+            BenchCommand::Schedules(load) => schedules(&location, durability, load, output).await,
+            BenchCommand::Sources(load) => sources::run(&location, settings, load, output).await,
             BenchCommand::Readers(load) => {
-                Box::pin(readers::run(&location, durability, load, output)).await?;
+                Box::pin(readers::run(&location, durability, load, output)).await
             }
             BenchCommand::Phase { phase, load } => {
                 let answer = one_phase(&location, durability, *phase, load).await?;
-                output.line(&answer.to_string())?;
+                output.value(&answer)?;
+                Ok(Exit::Ok)
             }
         }
-        Ok(Exit::Ok)
     })
 }
 
 /// Measures on a scratch store that is removed afterwards.
 async fn on_scratch<T>(
     location: &Location,
-    measure: impl AsyncFnOnce(&Location) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    measure: impl AsyncFnOnce(&Location) -> Result<T>,
+) -> Result<T> {
     let unique = wiring::entropy().next_u64();
     let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
     let measured = measure(&scratch.location()).await;
@@ -70,15 +63,16 @@ async fn on_scratch<T>(
     measured
 }
 
-/// Prints figures with their names.
-fn lines<'a>(
-    figures: impl IntoIterator<Item = (&'a str, String)>,
+/// Writes figures: to programs as they are, to people with their names.
+fn report<'a>(
+    figures: &impl Serialize,
+    named: impl IntoIterator<Item = (&'a str, String)>,
     output: &mut Output,
-) -> Result<(), Failure> {
-    for (name, figure) in figures {
-        output.line(&format!("{name:22} {figure}"))?;
-    }
-    Ok(())
+) -> Done {
+    output.tell(figures, |output| {
+        let mut named = named.into_iter();
+        named.try_for_each(|(name, figure)| output.line(&format!("{name:22} {figure}")))
+    })
 }
 
 fn megabytes(kb: Option<u64>) -> String {
@@ -96,7 +90,7 @@ async fn tasks(
     durability: Durability,
     arguments: &LoadArguments,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Done {
     let mut answers = serde_json::Map::new();
     for (name, phases) in [
         ("throughput", &[Phase::Enqueue, Phase::Drain][..]),
@@ -125,7 +119,7 @@ async fn schedules(
     durability: Durability,
     load: &ScheduleLoadArguments,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Done {
     output.note(&format!("writing {} schedules\n", load.count));
     let measured = on_scratch(location, async |at| {
         let store = almanack_store::open(at, durability).await?;
@@ -134,19 +128,16 @@ async fn schedules(
     show_schedules(&measured.await?, output)
 }
 
-fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        return output.value(figures);
-    }
+fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Done {
     let busy = format!("{} fired in {} ms", figures.fired, figures.busy_ms);
-    let figures = [
+    let named = [
         ("schedules", figures.schedules.to_string()),
         ("written in", format!("{} s", figures.filled_s)),
         ("a quiet second", spread(figures.quiet_ms)),
         ("a busy minute", busy),
         ("memory", megabytes(figures.rss_kb)),
     ];
-    lines(figures, output)
+    report(figures, named, output)
 }
 
 async fn one_phase(
@@ -154,7 +145,7 @@ async fn one_phase(
     durability: Durability,
     phase: Phase,
     arguments: &LoadArguments,
-) -> Result<Value, Failure> {
+) -> Result<Value> {
     let store: Arc<dyn Store> = almanack_store::open(location, durability).await?;
     let mut others = Vec::new();
     for _ in 1..arguments.nodes {
@@ -231,14 +222,11 @@ const FIGURES: [(&str, &str); 8] = [
     ("peak_rss_kb", "peak memory"),
 ];
 
-fn show(answers: &Value, output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        return output.value(answers);
-    }
+fn show(answers: &Value, output: &mut Output) -> Done {
     let found = FIGURES
         .into_iter()
         .filter_map(|(key, name)| Some((name, figure(answers.get(key)?)?)));
-    lines(found, output)
+    report(answers, found, output)
 }
 
 /// A result in words.

@@ -80,10 +80,7 @@ async fn print(mut received: UnboundedReceiver<Note>, offset: Offset, output: &m
     }
 }
 
-fn settings(
-    arguments: &ChainArguments,
-    actions: &ActionsEnvironment<'_>,
-) -> Result<Settings, Failure> {
+fn settings(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<Settings> {
     let hint = "pass the name of its workflow file, like --self tick-a";
     let name = match &arguments.name {
         Some(name) => name,
@@ -108,7 +105,7 @@ fn settings(
 }
 
 /// Off GitHub there are no runs that could be newer.
-fn run_id(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<u64, Failure> {
+fn run_id(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<u64> {
     let hint = "GitHub Actions sets it; elsewhere, use --lock git:URL";
     if off_github(arguments) && actions.given("GITHUB_RUN_ID").is_none() {
         return Ok(u64::MAX);
@@ -122,10 +119,7 @@ fn off_github(arguments: &ChainArguments) -> bool {
     arguments.lock.starts_with("git:")
 }
 
-fn read_dispatch(
-    arguments: &ChainArguments,
-    actions: &ActionsEnvironment<'_>,
-) -> Result<Dispatch, Failure> {
+fn read_dispatch(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<Dispatch> {
     let hint = "write one line per schedule, like: */5 * * * *  owner/repo  check.yml";
     let text = match &arguments.dispatch {
         Some(file) => fs::read_to_string(file)
@@ -161,7 +155,7 @@ fn ports(
     settings: &Settings,
     clock: Arc<dyn Clock>,
     notes: mpsc::UnboundedSender<Note>,
-) -> Result<Ports, Failure> {
+) -> Result<Ports> {
     let pat = match actions.given("PAT") {
         Some(pat) => pat,
         None => actions.own_token()?,
@@ -188,7 +182,7 @@ fn lock(
     actions: &ActionsEnvironment<'_>,
     settings: &Settings,
     clock: &Arc<dyn Clock>,
-) -> Result<Locks, Failure> {
+) -> Result<Locks> {
     if let Some(url) = arguments.lock.strip_prefix("git:") {
         return Ok((git_lock(url, actions)?, Arc::new(Alone)));
     }
@@ -203,7 +197,7 @@ fn lock(
     Ok((Arc::new(lock), Arc::new(own_runs)))
 }
 
-fn git_lock(url: &str, actions: &ActionsEnvironment<'_>) -> Result<Arc<dyn SlotLock>, Failure> {
+fn git_lock(url: &str, actions: &ActionsEnvironment<'_>) -> Result<Arc<dyn SlotLock>> {
     let mut folders = ["RUNNER_TEMP", "TMPDIR"].into_iter();
     let folder = folders.find_map(|name| actions.given(name));
     let mark = wiring::entropy().next_u64();
@@ -238,7 +232,7 @@ impl Clock for Shifted {
     }
 }
 
-fn clock(arguments: &ChainArguments) -> Result<Arc<dyn Clock>, Failure> {
+fn clock(arguments: &ChainArguments) -> Result<Arc<dyn Clock>> {
     let offset = arguments.clock_offset.as_deref();
     let offset = offset.map(|text| duration("--clock-offset", text));
     let offset = offset.transpose()?.unwrap_or_default();

@@ -21,7 +21,7 @@ use crate::{
     },
     commands::{checked, runtime},
     config::{self, Inputs, Need, Settings},
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure, Result},
     output::Output,
     process::stop_signal,
     wiring,
@@ -31,11 +31,7 @@ use crate::{
 const NODES: usize = 3;
 
 /// Runs it, and reports whether every promise held.
-pub(super) fn run(
-    arguments: &ChaosArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &ChaosArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let loaded = config::load(inputs, Need::Database);
     let own = loaded.schedules.wanted.clone();
     let settings = checked(loaded)?;
@@ -73,19 +69,11 @@ pub(super) fn run(
         report
     })?;
     show(&report, output)?;
-    Ok(if report.broken.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::failed_if(!report.broken.is_empty()))
 }
 
 impl Plan {
-    fn new(
-        arguments: &ChaosArguments,
-        settings: &Settings,
-        location: &Location,
-    ) -> Result<Self, Failure> {
+    fn new(arguments: &ChaosArguments, settings: &Settings, location: &Location) -> Result<Self> {
         let shared = matches!(location, Location::Postgres(_));
         let nodes = match arguments.nodes.map(usize::try_from) {
             Some(nodes) => nodes.unwrap_or(NODES),
@@ -153,11 +141,7 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
 }
 
 impl Run<'_> {
-    async fn play(
-        &self,
-        stop: &CancellationToken,
-        output: &mut Output,
-    ) -> Result<ChaosReport, Failure> {
+    async fn play(&self, stop: &CancellationToken, output: &mut Output) -> Result<ChaosReport> {
         output.note(&self.greeting());
         let mut stage = Stage::set(self).await?;
         let report = self.on(&mut stage, stop, output).await;
@@ -170,7 +154,7 @@ impl Run<'_> {
         stage: &mut Stage,
         stop: &CancellationToken,
         output: &mut Output,
-    ) -> Result<ChaosReport, Failure> {
+    ) -> Result<ChaosReport> {
         output.note("All nodes are running\n");
         let played = stage.play(self.plan, stop, |line| output.note(line));
         played.await?;
@@ -238,7 +222,7 @@ fn title(report: &ChaosReport, nodes: usize) -> String {
     )
 }
 
-fn show(report: &ChaosReport, output: &mut Output) -> Result<(), Failure> {
+fn show(report: &ChaosReport, output: &mut Output) -> Result<()> {
     if output.json {
         return output.value(report);
     }

@@ -48,7 +48,7 @@ pub(super) fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
     reports
 }
 
-fn show(effective: &[Effective], output: &mut Output) -> Result<(), Failure> {
+fn show(effective: &[Effective], output: &mut Output) -> Result<()> {
     let row = |setting: &Effective| {
         let by_default = setting.origin == config::reader::Origin::Default;
         let ink = if by_default { Ink::Faint } else { Ink::Notable };

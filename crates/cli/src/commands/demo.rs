@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     args::DemoArguments,
     commands::runtime,
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure, Result},
     output::Output,
     process::{self, Process},
     wiring::Time,
@@ -56,7 +56,7 @@ const AHEAD_S: (u64, u64) = (4, 15);
 const LEAVE_WITHIN: Duration = Duration::from_secs(15);
 
 /// Runs until Ctrl-C, or for the given period.
-pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Done {
     let period = arguments.period.as_deref().map(parse_period).transpose()?;
     let folder = Folder::create(arguments.keep.as_deref())?;
     runtime()?.block_on(async {
@@ -77,7 +77,7 @@ struct Stage {
     outside: Outside,
     service: article::Running,
     address: SocketAddr,
-    node: JoinHandle<Result<(), Failure>>,
+    node: JoinHandle<Result<()>>,
     show: Show,
     reports: Reports,
 }
@@ -89,7 +89,7 @@ impl Stage {
         folder: &Folder,
         stop: &CancellationToken,
         output: &mut Output,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let plan = Plan::new(SystemClock.now(), arguments.speed);
         let clock = Arc::new(start_clock(&plan, arguments.no_warm_up));
         let setting = Setting {
@@ -154,7 +154,7 @@ impl Stage {
         folder: &Folder,
         stop: &CancellationToken,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         self.greet(folder, output)?;
         let followed = self.show.follow(self.reports, stop, output).await;
         // The world must stay until the node has finished what it started.
@@ -170,7 +170,7 @@ impl Stage {
     }
 
     /// Prints the addresses.
-    fn greet(&self, folder: &Folder, output: &mut Output) -> Result<(), Failure> {
+    fn greet(&self, folder: &Folder, output: &mut Output) -> Result<()> {
         let address = self.address;
         let now = self.clock.now().strftime("%Y-%m-%d %H:%M:%SZ");
         let pace = pace(self.plan.speed);
@@ -209,11 +209,7 @@ fn pace(speed: Speed) -> String {
 }
 
 /// With a slow clock the next checks may be far off: publishes news and requests checks.
-async fn ask_for_checks(
-    store: &dyn Store,
-    sources: &Sources,
-    outside: &Outside,
-) -> Result<(), Failure> {
+async fn ask_for_checks(store: &dyn Store, sources: &Sources, outside: &Outside) -> Result<()> {
     outside.publish_news(ASKED);
     let filter = SourceFilter {
         limit: ASKED,
@@ -239,7 +235,7 @@ async fn find_room(
     folder: &Folder,
     plan: &Plan,
     outside: &Outside,
-) -> Result<(), Failure> {
+) -> Result<()> {
     configuration::write(folder, plan, outside)?;
     let (settings, _) = configuration::load(folder, plan, &arguments.listen)?;
     process::listen(settings.server.listen).await.map(drop)
@@ -255,7 +251,7 @@ async fn start_node(
     folder: &Folder,
     (plan, clock): (&Plan, &Arc<SpedClock>),
     outside: &Outside,
-) -> Result<Process, Failure> {
+) -> Result<Process> {
     configuration::write(folder, plan, outside)?;
     let (settings, inputs) = configuration::load(folder, plan, &arguments.listen)?;
     let time = Time::Sped {
@@ -298,7 +294,7 @@ fn stop_after(period: Duration, stop: &CancellationToken) {
     });
 }
 
-fn parse_period(text: &str) -> Result<Duration, Failure> {
+fn parse_period(text: &str) -> Result<Duration> {
     let period: Option<SignedDuration> = text.parse().ok();
     let period = period.and_then(|period| Duration::try_from(period).ok());
     period.ok_or_else(|| {

@@ -112,7 +112,7 @@ async fn look(
     loaded: &Loaded,
     settings: &Settings,
     expectations: &[expect::Expectation],
-) -> Result<Vec<Finding>, Failure> {
+) -> Result<Vec<Finding>> {
     let mut findings = stored(arguments, settings, expectations).await?;
     findings.push(outside::port(settings).await?);
     if !arguments.offline {
@@ -128,7 +128,7 @@ async fn stored(
     arguments: &DoctorArguments,
     settings: &Settings,
     expectations: &[expect::Expectation],
-) -> Result<Vec<Finding>, Failure> {
+) -> Result<Vec<Finding>> {
     let (mut findings, filled) = database::look(settings, arguments.deep).await?;
     // A store that does not exist, or that opening would migrate, is not opened; why one cannot be
     // opened is in the finding about the database.

@@ -73,7 +73,7 @@ async fn open(
     at: &Connector<'_>,
     command: &EditionCommand,
     json: bool,
-) -> Result<(Client, Option<Watch>), Failure> {
+) -> Result<(Client, Option<Watch>)> {
     if at.server.is_some() {
         return Ok((at.open(DatabaseNeed::Existing).await?, None));
     }
@@ -91,7 +91,7 @@ async fn open(
 
 impl CommandContext {
     /// Evaluates the alert rules.
-    fn watch(&self) -> Result<Watch, Failure> {
+    fn watch(&self) -> Result<Watch> {
         let outbound = Outbound::new(&self.settings)?;
         let (settings, environment) = (&self.settings, &self.environment);
         let watching = wiring::alerts::watching(settings, environment, &outbound, &self.clock)?;
@@ -101,7 +101,7 @@ impl CommandContext {
 
     /// Who makes editions. What is printed instead of published must not stand between the lines of
     /// JSON.
-    fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>, Failure> {
+    fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>> {
         let outbound = Outbound::new(&self.settings)?;
         let rescheduler = Arc::new(self.rescheduler());
         let subscriptions = Reloadable::new(self.settings.event_delivery.subscriptions());
@@ -127,7 +127,7 @@ impl CommandContext {
 }
 
 /// The given day, or today in the time zone of editions.
-async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failure> {
+async fn day(client: &Client, given: &EditionArguments) -> Result<String> {
     if let Some(text) = &given.date {
         return Ok(parse_date(text)?.to_string());
     }
@@ -135,7 +135,7 @@ async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failur
     Ok(text(&today.value()["date"]))
 }
 
-fn parse_date(text: &str) -> Result<Date, Failure> {
+fn parse_date(text: &str) -> Result<Date> {
     let shaped = text.len() == "2026-01-31".len();
     text.parse().ok().filter(|_| shaped).ok_or_else(|| {
         Failure::usage(format!("`{text}` is not a date"))

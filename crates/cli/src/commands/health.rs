@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Out
 }
 
 /// Asks the server at that address. A node that listens on every address is asked on loopback.
-pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer, Failure> {
+pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer> {
     let asked = SocketAddr::new(reachable(listen.ip()), listen.port());
     let address = format!("http://{asked}/{}", question.path());
     let client = wiring::client_of(&address)?;

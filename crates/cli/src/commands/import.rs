@@ -30,17 +30,14 @@ pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = read_text(&arguments.file, "read", TEXT_BYTES_MAX)?;
     let import = read(arguments, &text);
-    let exit = Exit::usage_if(!import.problems.is_empty());
-    if output.json {
-        output.value(&json_of(arguments, &import))?;
-    } else {
-        show(arguments, text, &import, output)?;
-    }
-    Ok(exit)
+    output.tell(&json_of(arguments, &import), |output| {
+        show(arguments, text, &import, output)
+    })?;
+    Ok(Exit::usage_if(!import.problems.is_empty()))
 }
 
 /// Refuses what cannot work before anything is read.
-fn check(arguments: &ImportArguments) -> Result<(), Failure> {
+fn check(arguments: &ImportArguments) -> Result<()> {
     let format = arguments.format;
     if arguments.system && format != ImportFormat::Crontab {
         return Err(Failure::usage("--system is only for crontabs"));
@@ -66,7 +63,7 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
 }
 
 /// A workflow does not name its repository.
-fn check_repository(arguments: &ImportArguments) -> Result<(), Failure> {
+fn check_repository(arguments: &ImportArguments) -> Result<()> {
     let repository = arguments.repository.clone().unwrap_or_default();
     let target = Target::Workflow {
         repository,
@@ -116,7 +113,7 @@ fn show(
     text: String,
     import: &Import,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let name = match arguments.file.as_str() {
         STANDARD_INPUT => arguments.file_name.as_deref().unwrap_or("standard input"),
         file => file,

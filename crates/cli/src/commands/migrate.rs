@@ -68,7 +68,7 @@ async fn report_alive(
     from: &Location,
     lease: jiff::SignedDuration,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let nodes = alive(from, lease).await?;
     if !nodes.is_empty() {
         let names: Vec<String> = nodes.iter().map(|it| format!("`{}`", it.name)).collect();
@@ -82,12 +82,7 @@ async fn report_alive(
 }
 
 /// A database as written on the command line, or in a variable that is named there.
-fn place(
-    argument: &str,
-    text: &str,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Location, Failure> {
+fn place(argument: &str, text: &str, inputs: &Inputs, output: &mut Output) -> Result<Location> {
     let unknown = |what: String| {
         let hint = "write sqlite:FILE, postgres://user@host/database, or env:NAME";
         Failure::usage(format!("{argument}: {what}")).hint(hint)
@@ -109,7 +104,7 @@ fn place(
         .map_err(|_| unknown(format!("`{}` is not a database", without_password(url))))
 }
 
-fn refuse_pair(from: &Location, to: &Location) -> Result<(), Failure> {
+fn refuse_pair(from: &Location, to: &Location) -> Result<()> {
     let hint = match (from, to) {
         (Location::Sqlite(_), Location::Sqlite(_)) => {
             "for a copy of a SQLite store: `almanack backup FILE`"
@@ -130,7 +125,7 @@ fn shown(location: &Location) -> String {
     }
 }
 
-fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
+fn show(moved: &[Moved], output: &mut Output) -> Result<()> {
     let view = |Moved { table, sum }: &Moved| {
         let checksum = format!("{:032x}", sum.checksum);
         json!({ "table": table, "rows": sum.rows, "checksum": checksum })

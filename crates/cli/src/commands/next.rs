@@ -34,12 +34,7 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
     let asked = question.ask(&mut Zones::default());
     let answer = asked.map_err(|refusal| failure(&refusal, expression, output.json))?;
     let answer = json_of(&answer, question.from);
-    if output.json {
-        output.value(&answer)?;
-    } else {
-        show(&answer, arguments, now, output)?;
-    }
-    Ok(Exit::Ok)
+    output.tell(&answer, |output| show(&answer, arguments, now, output))
 }
 
 const TIMES: &[Column] = &[column("LOCAL", "/local", local), column("UTC", "/at", utc)];
@@ -60,7 +55,7 @@ fn show(
     arguments: &NextArguments,
     now: Timestamp,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let words = match arguments.lang {
         Words::En => &answer["words"]["en"],
         Words::Zh => &answer["words"]["zh"],

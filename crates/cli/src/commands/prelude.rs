@@ -12,7 +12,7 @@ pub(super) use crate::{
     client::{Answer, Call, Client, Connector, List, Refusal, outcome},
     columns::*,
     config::{self, Inputs, Need, Settings},
-    failure::{Done, Exit, Failure},
+    failure::{Done, Exit, Failure, Result},
     output::{Cell, Ink, Output},
     when, wiring,
 };

@@ -213,26 +213,23 @@ async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Outpu
     });
     let call = Call::post(&["schedules", &given.schedule.name, "backfill"]).json(&body);
     let answer = client.call(call).await?;
-    if output.is_reported(&answer)? {
-        return Ok(Exit::Ok);
-    }
-    let done = answer.value();
-    let slots = items(&done["slots"]);
-    let shown = &slots[..slots.len().min(SHOWN_MAX)];
-    if !shown.is_empty() {
-        output.columns(BACKFILL, shown, answer.now, true)?;
-    }
-    if slots.len() > shown.len() {
-        let more = slots.len() - shown.len();
-        output.note(&format!("and {more} more; --json shows all\n"));
-    }
-    let (fires, all) = (&done["fires"], slots.len());
-    output.line(&match (given.dry_run, all) {
-        (_, 0) => "no slots in this range".to_owned(),
-        (true, _) => format!("{fires} of {all} slots would fire"),
-        (false, _) => format!("{fires} of {all} slots fire"),
-    })?;
-    Ok(Exit::Ok)
+    output.show(&answer, |output, done| {
+        let slots = items(&done["slots"]);
+        let shown = &slots[..slots.len().min(SHOWN_MAX)];
+        if !shown.is_empty() {
+            output.columns(BACKFILL, shown, answer.now, true)?;
+        }
+        if slots.len() > shown.len() {
+            let more = slots.len() - shown.len();
+            output.note(&format!("and {more} more; --json shows all\n"));
+        }
+        let (fires, all) = (&done["fires"], slots.len());
+        output.line(&match (given.dry_run, all) {
+            (_, 0) => "no slots in this range".to_owned(),
+            (true, _) => format!("{fires} of {all} slots would fire"),
+            (false, _) => format!("{fires} of {all} slots fire"),
+        })
+    })
 }
 
 /// A schedule before a change; removed ones are included.
@@ -243,7 +240,7 @@ struct Named {
 }
 
 impl Named {
-    async fn load(client: &Client, name: &str) -> Result<Self, Failure> {
+    async fn load(client: &Client, name: &str) -> Result<Self> {
         check_name(name)?;
         let answer = client.call(Call::get(&["schedules", name])).await?;
         Ok(Self {
@@ -254,7 +251,7 @@ impl Named {
     }
 
     /// A time as people type it; without a zone, in the schedule's.
-    fn time(&self, what: &str, text: &str) -> Result<Timestamp, Failure> {
+    fn time(&self, what: &str, text: &str) -> Result<Timestamp> {
         let zone = self.now["definition"]["tz"].as_str().unwrap_or("UTC");
         when::parse_at_in(text, self.seen_at, zone).map_err(|unclear| unclear.of(what))
     }
@@ -288,6 +285,6 @@ fn next_of(done: &Answer) -> String {
     }
 }
 
-fn check_name(given: &str) -> Result<ScheduleName, Failure> {
+fn check_name(given: &str) -> Result<ScheduleName> {
     ScheduleName::parse(given).map_err(Failure::usage)
 }

@@ -42,11 +42,7 @@ pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut O
     output.note(&format!(
         "{schedules} schedule{plural}, {period}: {fired} fired, {skipped} skipped; simulated in {seconds:.2} s\n"
     ));
-    Ok(if simulated.refused.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::failed_if(!simulated.refused.is_empty()))
 }
 
 fn simulation_period(simulation: &Simulation) -> String {
@@ -54,7 +50,7 @@ fn simulation_period(simulation: &Simulation) -> String {
 }
 
 /// The schedules of the file, and those of DISPATCH.
-fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> {
+fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>> {
     let loaded = config::load(inputs, Need::Database);
     output.note(&loaded.whole_report().render(Severity::Warning));
     let mut wanted = loaded.schedules.wanted.clone();
@@ -71,7 +67,7 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> 
     Ok(wanted)
 }
 
-fn simulation(arguments: &SimulateArguments, now: Timestamp) -> Result<Simulation, Failure> {
+fn simulation(arguments: &SimulateArguments, now: Timestamp) -> Result<Simulation> {
     let from = when::parse_at(&arguments.from, now).map_err(|unclear| unclear.of("--from"))?;
     let period = when::parse_duration(&arguments.period).map_err(|unclear| unclear.of("--for"))?;
     let takes = when::parse_duration(&arguments.takes).map_err(|unclear| unclear.of("--takes"))?;
@@ -121,7 +117,7 @@ fn show(
     simulation: &Simulation,
     limit: usize,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut lines: Vec<(&Part, &Slot)> = Vec::new();
     for part in &simulated.parts {
         lines.extend(part.rows.iter().map(|row| (part, row)));
@@ -184,7 +180,7 @@ fn cells((part, row): &(&Part, &Slot)) -> Vec<Cell> {
     ]
 }
 
-fn draw(file: &Path, simulated: &SimulationReport, simulation: &Simulation) -> Result<(), Failure> {
+fn draw(file: &Path, simulated: &SimulationReport, simulation: &Simulation) -> Result<()> {
     let picture = picture::draw(&simulated.parts, simulation);
     std::fs::write(file, picture)
         .map_err(|error| Failure::failed(format!("write `{}`: {error}", file.display())))

@@ -120,7 +120,7 @@ impl NamedSource {
 }
 
 /// The given source: by id, as a task's subject, or by address.
-async fn load(client: &Client, given: &str) -> Result<NamedSource, Failure> {
+async fn load(client: &Client, given: &str) -> Result<NamedSource> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);
     let number = match number.parse::<i64>() {
         Ok(number) => number.to_string(),
@@ -140,7 +140,7 @@ async fn load(client: &Client, given: &str) -> Result<NamedSource, Failure> {
 
 /// The number of the source at an address: of those on its host, the one that is written the same
 /// way.
-async fn find(client: &Client, given: &str) -> Result<String, Failure> {
+async fn find(client: &Client, given: &str) -> Result<String> {
     let wanted = canonical_address(given);
     let host = Url::parse(given).ok();
     let host = host.as_ref().and_then(Url::host_str).unwrap_or(given);
@@ -269,7 +269,7 @@ async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output)
 }
 
 /// A distance back from now, or a time.
-fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+fn since_of(text: &str, now: Timestamp) -> Result<Timestamp> {
     let back = text.trim_start_matches('-');
     if back.starts_with(|c: char| c.is_ascii_digit()) && when::parse_duration(back).is_ok() {
         let back = duration("--since", back)?;
@@ -297,10 +297,9 @@ const STATS: &[Column] = &[
 async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) -> Done {
     let call = Call::get(&["sources", "stats"]).query("type", source_type);
     let answer = client.call(call).await?;
-    if !output.is_reported(&answer)? {
-        output.page(STATS, &answer.value(), answer.now)?;
-    }
-    Ok(Exit::Ok)
+    output.show(&answer, |output, stats| {
+        output.page(STATS, &stats, answer.now)
+    })
 }
 
 /// `3 active, 1 paused`

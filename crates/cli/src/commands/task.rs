@@ -32,7 +32,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut 
 
 /// The path of a task and what is below it. A mistake in its name is reported in the order of the
 /// command line.
-fn segments<'a>(given: &'a IdentityArguments, below: &[&'a str]) -> Result<Vec<&'a str>, Failure> {
+fn segments<'a>(given: &'a IdentityArguments, below: &[&'a str]) -> Result<Vec<&'a str>> {
     let checked = Kind::parse(&given.kind).and(Subject::parse(&given.subject));
     checked.map_err(refused)?;
     let of_task = ["tasks", &given.kind, &given.subject];
@@ -119,15 +119,12 @@ const PAGE: &[Column] = &[
 
 async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
     let answer = client.call(Call::get(&segments(given, &[])?)).await?;
-    if output.is_reported(&answer)? {
-        return Ok(Exit::Ok);
-    }
-    let mut task = answer.value();
-    // As given, blanks included.
-    task["payload"] = answer.raw("payload").into();
-    output.line(&format!("{} {}", given.kind, given.subject))?;
-    output.page(PAGE, &task, answer.now)?;
-    Ok(Exit::Ok)
+    output.show(&answer, |output, mut task| {
+        // As given, blanks included.
+        task["payload"] = answer.raw("payload").into();
+        output.line(&format!("{} {}", given.kind, given.subject))?;
+        output.page(PAGE, &task, answer.now)
+    })
 }
 
 /// What the API takes for a task; what is left out stays, or gets its default.
@@ -184,7 +181,7 @@ fn digest(body: &PutBody<'_>, written: &str) -> String {
 }
 
 /// The payload itself, from `@FILE` or standard input where that was asked for.
-fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
+fn payload(given: &str) -> Result<Box<RawValue>> {
     let text = match given.strip_prefix('@') {
         Some(path) => read_text(path, "read payload from", FILE_BYTES_MAX)?,
         None if given == "-" => read_text("-", "read payload from", FILE_BYTES_MAX)?,
@@ -198,7 +195,7 @@ fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
 
 /// The status just before a change, for warnings about its consequences. Another change may come in
 /// between; then the warning is wrong, never the change.
-async fn status_before(client: &Client, segments: &[&str]) -> Result<String, Failure> {
+async fn status_before(client: &Client, segments: &[&str]) -> Result<String> {
     let found = client.find(Call::get(segments)).await?;
     Ok(found.map_or_else(String::new, |task| text(&task.value()["status"])))
 }

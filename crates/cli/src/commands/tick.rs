@@ -27,16 +27,11 @@ pub(super) fn run(
     let budget = duration("--budget", &arguments.budget)?;
     log::start(&settings.log, output.notes_coloured())?;
     let ticked = runtime()?.block_on(tick(settings, inputs, budget))?;
-    report(&ticked, output)?;
-    Ok(Exit::Ok)
+    report(&ticked, output)
 }
 
 /// What traces there are leave before the process does, or are given up after a while.
-async fn tick(
-    settings: &Settings,
-    inputs: &Inputs,
-    budget: SignedDuration,
-) -> Result<Ticked, Failure> {
+async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> Result<Ticked> {
     let store = wiring::open_store(&settings.database).await?;
     let timing = Timing::of_machine(store.as_ref()).await?;
     let environment = &inputs.environment;
@@ -70,7 +65,7 @@ async fn pass(
     (equipment, node): (Equipment, AdmittedNode),
     mut files: Files,
     (passes, budget): (Ticker, SignedDuration),
-) -> Result<Ticked, Failure> {
+) -> Result<Ticked> {
     let sources = equipment.sources();
     sources.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
@@ -103,17 +98,19 @@ async fn pass(
     ticked
 }
 
-fn report(ticked: &Ticked, output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        return output.value(&json!({
-            "ticked_at": ticked.ticked_at,
-            "fired": ticked.fired,
-            "skipped": ticked.skipped,
-            "attempts": ticked.attempts,
-            "complete": ticked.complete,
-            "next_due_at": ticked.next_due_at,
-        }));
-    }
+fn report(ticked: &Ticked, output: &mut Output) -> Done {
+    let view = json!({
+        "ticked_at": ticked.ticked_at,
+        "fired": ticked.fired,
+        "skipped": ticked.skipped,
+        "attempts": ticked.attempts,
+        "complete": ticked.complete,
+        "next_due_at": ticked.next_due_at,
+    });
+    output.tell(&view, |output| show(ticked, output))
+}
+
+fn show(ticked: &Ticked, output: &mut Output) -> Result<()> {
     let attempts = ticked.attempts.iter();
     let attempts = joined(attempts.map(|(outcome, count)| format!("{count} {outcome}")));
     let (fired, skipped) = (ticked.fired, ticked.skipped);

@@ -55,7 +55,7 @@ async fn create(
     Ok(Exit::Ok)
 }
 
-fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     let after = duration("--expires", text)?;
     let at = now.checked_add(after).ok().filter(|at| *at > now);
     at.ok_or_else(|| {

@@ -72,7 +72,7 @@ async fn create(
     Ok(Exit::Ok)
 }
 
-async fn knows(client: &Client, name: &str) -> Result<bool, Failure> {
+async fn knows(client: &Client, name: &str) -> Result<bool> {
     let users = client.call(Call::get(&["users"])).await?.value();
     let mut users = users["users"].as_array().into_iter().flatten();
     Ok(users.any(|user: &Value| user["name"] == name))
@@ -106,7 +106,7 @@ async fn change(
 }
 
 /// A password that may be set.
-fn new_password(arguments: &PasswordArguments) -> Result<Secret, Failure> {
+fn new_password(arguments: &PasswordArguments) -> Result<Secret> {
     let password = if arguments.password_stdin {
         from_input(std::io::stdin().lock())?
     } else if std::io::stdin().is_terminal() {
@@ -120,7 +120,7 @@ fn new_password(arguments: &PasswordArguments) -> Result<Secret, Failure> {
 }
 
 /// The first line; what ends it does not belong to the password.
-fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
+fn from_input(input: impl BufRead) -> Result<Secret> {
     let mut line = String::new();
     // One byte more than allowed, and a line break, to detect a password that is too long.
     let most = u64::try_from(PASSWORD_BYTES_MAX).unwrap_or(u64::MAX) + 3;
@@ -132,7 +132,7 @@ fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
 }
 
 /// Twice, because the input is hidden.
-fn from_terminal() -> Result<Secret, Failure> {
+fn from_terminal() -> Result<Secret> {
     let ask = |prompt: &str| {
         let typed = rpassword::prompt_password(prompt).map_err(|error| unreadable(&error))?;
         Ok::<_, Failure>(Secret::new(&typed))

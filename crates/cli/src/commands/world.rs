@@ -65,12 +65,8 @@ fn article_service(
         let running = article::start(config, stop_signal()?).await;
         let running = running.map_err(failed)?;
         output.note(&greeting(&running.url(), arguments));
-        running
-            .join
-            .await
-            .map_err(Failure::failed)?
-            .map_err(failed)?;
-        Ok(Exit::Ok)
+        let ended = running.join.await.map_err(Failure::failed)?;
+        ended.map(|()| Exit::Ok).map_err(failed)
     })
 }
 
@@ -86,12 +82,8 @@ fn serve<S: Upstream>(
         let running = stand::start(config, stop_signal()?).await;
         let running = running.map_err(failed)?;
         output.note(&greeting(&running));
-        running
-            .join
-            .await
-            .map_err(Failure::failed)?
-            .map_err(failed)?;
-        Ok(Exit::Ok)
+        let ended = running.join.await.map_err(Failure::failed)?;
+        ended.map(|()| Exit::Ok).map_err(failed)
     })
 }
 
@@ -193,7 +185,7 @@ fn shown<'a>(secret: &'a str, known: &str) -> &'a str {
 }
 
 /// Errors name the file and the position, never the content: the file contains secrets.
-fn read_setup(file: &Path) -> Result<Setup, Failure> {
+fn read_setup(file: &Path) -> Result<Setup> {
     let shown = file.display();
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::usage(format!("read `{shown}`: {error}")))?;
@@ -204,7 +196,7 @@ fn read_setup(file: &Path) -> Result<Setup, Failure> {
     })
 }
 
-fn start_plain_log(output: &Output) -> Result<(), Failure> {
+fn start_plain_log(output: &Output) -> Result<()> {
     let log = Log {
         format: LogFormat::Text,
         level: "info".to_owned(),

@@ -12,7 +12,10 @@ use almanack_adapters::{clock::pause, resources};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use tokio_util::sync::CancellationToken;
 
-use crate::{config::Settings, failure::Failure};
+use crate::{
+    config::Settings,
+    failure::{Failure, Result},
+};
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
 const SECONDS: [f64; 13] = [
@@ -23,7 +26,7 @@ const SECONDS: [f64; 13] = [
 const FOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// Metrics are the process's, not the app's: one start in a process counts.
-pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHandle, Failure> {
+pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHandle> {
     let recorder = recorder()?;
     let handle = recorder.handle();
     if !counted {
@@ -39,7 +42,7 @@ pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHa
     Ok(handle)
 }
 
-fn recorder() -> Result<PrometheusRecorder, Failure> {
+fn recorder() -> Result<PrometheusRecorder> {
     let bounded = PrometheusBuilder::new().set_buckets(&SECONDS);
     let failed = |error| Failure::failed(format!("start metrics: {error}"));
     Ok(bounded.map_err(failed)?.build_recorder())

@@ -16,7 +16,7 @@ use almanack_engine::{
 use super::Outbound;
 use crate::{
     config::{Settings, settings::CHANNEL_TIMEOUT},
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 /// How long the monitor may take to answer a heartbeat.
@@ -43,7 +43,7 @@ pub(crate) fn channels(
     environment: &BTreeMap<String, String>,
     outbound: &Outbound,
     clock: &Arc<dyn Clock>,
-) -> Result<Arc<Channels>, Failure> {
+) -> Result<Arc<Channels>> {
     let mut all = settings.alerts.channels.clone();
     for channel in &mut all {
         if let Way::Exec(program) = &mut channel.way {
@@ -79,7 +79,7 @@ pub(crate) fn watching(
     environment: &BTreeMap<String, String>,
     outbound: &Outbound,
     clock: &Arc<dyn Clock>,
-) -> Result<Watching, Failure> {
+) -> Result<Watching> {
     let alerts = &settings.alerts;
     let edition = settings.editions.on();
     Ok(Watching {

@@ -12,7 +12,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Timing, entropy};
-use crate::{config::Settings, failure::Failure};
+use crate::{
+    config::Settings,
+    failure::{Failure, Result},
+};
 
 /// How long buses may take to sign off. A lost cluster does not answer, and uncommitted messages
 /// are redelivered.
@@ -92,7 +95,7 @@ pub(crate) fn kafka_publisher(
     settings: &Settings,
     topic: &str,
     mode: Mode,
-) -> Result<Arc<dyn EventPublisher>, Failure> {
+) -> Result<Arc<dyn EventPublisher>> {
     let Some(kafka) = &settings.events.kafka else {
         return Err(nowhere("kafka_topic", "events.kafka", "brokers"));
     };
@@ -108,7 +111,7 @@ pub(crate) fn nats_publisher(
     settings: &Settings,
     subject: &str,
     mode: Mode,
-) -> Result<Arc<dyn EventPublisher>, Failure> {
+) -> Result<Arc<dyn EventPublisher>> {
     let Some(nats) = &settings.events.nats else {
         return Err(nowhere("nats_subject", "events.nats", "servers"));
     };

@@ -34,7 +34,7 @@ use crate::{
         Settings,
         settings::{Edition, edition},
     },
-    failure::Failure,
+    failure::Result,
 };
 
 pub(crate) use outside::addresses;
@@ -75,7 +75,7 @@ impl Workshop<'_> {
         &self,
         purpose: Purpose,
         paper: Box<dyn Write + Send>,
-    ) -> Result<Option<Arc<Editions>>, Failure> {
+    ) -> Result<Option<Arc<Editions>>> {
         let Some(edition) = self.settings.editions.on() else {
             return Ok(None);
         };
@@ -94,7 +94,7 @@ impl Workshop<'_> {
 }
 
 /// The same handlers, plus one for `EDITION_RUN`, which may leave tasks to another node.
-pub(super) fn running(handlers: Handlers, own: Own<'_>) -> Result<Handlers, Failure> {
+pub(super) fn running(handlers: Handlers, own: Own<'_>) -> Result<Handlers> {
     Ok(match handler(EDITION_RUN, own) {
         Some(runs) => handlers.with(own_kind(EDITION_RUN)?, runs),
         None => handlers,

@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    failure::Failure,
+    failure::Result,
     telemetry::{Telemetry, Tracer},
 };
 
@@ -93,7 +93,7 @@ pub(crate) struct Tools {
 impl Equipment {
     /// Everything, ready for a node to be admitted with. Traces are exported until the other half
     /// is finished.
-    pub(crate) fn new(ground: Ground<'_>) -> Result<(Self, Telemetry), Failure> {
+    pub(crate) fn new(ground: Ground<'_>) -> Result<(Self, Telemetry)> {
         let Ground {
             settings,
             outbound,
@@ -152,7 +152,7 @@ impl Equipment {
     }
 
     /// What can be replaced, built from these settings and this outbound client.
-    pub(crate) fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools, Failure> {
+    pub(crate) fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools> {
         self.lasting.tools(settings, outbound)
     }
 
@@ -224,7 +224,7 @@ impl Equipment {
 }
 
 impl Lasting {
-    fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools, Failure> {
+    fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools> {
         let clock: Arc<dyn Clock> = self.timing.clock.clone();
         let key = settings.tick.secret.clone();
         Ok(Tools {
@@ -237,7 +237,7 @@ impl Lasting {
         })
     }
 
-    fn handlers(&self, settings: &Settings, outbound: &Outbound) -> Result<Handlers, Failure> {
+    fn handlers(&self, settings: &Settings, outbound: &Outbound) -> Result<Handlers> {
         let own = Own {
             settings,
             outbound,

@@ -18,7 +18,7 @@ use crate::{
         Settings,
         settings::{Subscriber, Way},
     },
-    failure::Failure,
+    failure::Result,
 };
 
 /// The subscriptions, without secrets.
@@ -42,7 +42,7 @@ pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscri
 }
 
 /// The same handlers, plus the one that delivers events.
-pub(super) fn reporting(handlers: Handlers, own: Own<'_>) -> Result<Handlers, Failure> {
+pub(super) fn reporting(handlers: Handlers, own: Own<'_>) -> Result<Handlers> {
     let mut handler = EventDeliveryHandler::default();
     for subscriber in &own.settings.event_delivery.subscribers {
         let name = subscriber.subscription.name.as_str();
@@ -62,7 +62,7 @@ fn backoff(retry: Backoff) -> Backoff {
     Backoff { cap, ..retry }
 }
 
-fn publisher(subscriber: &Subscriber, own: Own<'_>) -> Result<Arc<dyn EventPublisher>, Failure> {
+fn publisher(subscriber: &Subscriber, own: Own<'_>) -> Result<Arc<dyn EventPublisher>> {
     let mode = subscriber.mode;
     match &subscriber.way {
         Way::Webhook {

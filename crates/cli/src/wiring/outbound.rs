@@ -18,7 +18,7 @@ use url::Url;
 use super::{alerts, editions, share};
 use crate::{
     config::{Settings, settings::Way},
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 /// The setting that lets callbacks and webhooks into a network.
@@ -41,7 +41,7 @@ pub(crate) struct Outbound {
 
 impl Outbound {
     /// A client that trusts the configured services.
-    pub(crate) fn new(settings: &Settings) -> Result<Self, Failure> {
+    pub(crate) fn new(settings: &Settings) -> Result<Self> {
         let outbound = &settings.outbound;
         let client = client(&outbound.allow, OUTBOUND_ALLOW, outbound.contact.as_deref())?;
         let (guard, services) = (guard(settings), services(settings));
@@ -132,7 +132,7 @@ pub(crate) fn called(settings: &Settings) -> Vec<(String, String)> {
 
 /// The client that checks sources. It trusts no origin: sources come from everywhere. It keeps no
 /// connections: checks are minutes apart, and there may be as many hosts as sources.
-pub(super) fn fetching(settings: &Settings) -> Result<Client, Failure> {
+pub(super) fn fetching(settings: &Settings) -> Result<Client> {
     make(&ClientSettings {
         contact: settings.outbound.contact.clone(),
         idle_max: 0,
@@ -146,24 +146,20 @@ pub(super) fn sources_guard(settings: &Settings) -> Guard {
 }
 
 /// A client that may go into these networks; `key` is the setting that holds them.
-pub(super) fn client(
-    allow: &[IpNet],
-    key: &'static str,
-    contact: Option<&str>,
-) -> Result<Client, Failure> {
+pub(super) fn client(allow: &[IpNet], key: &'static str, contact: Option<&str>) -> Result<Client> {
     make(&ClientSettings {
         contact: contact.map(str::to_owned),
         ..ClientSettings::new(Guard::new(allow.to_vec(), key))
     })
 }
 
-fn make(settings: &ClientSettings) -> Result<Client, Failure> {
+fn make(settings: &ClientSettings) -> Result<Client> {
     let made = Client::new(settings);
     made.map_err(Failure::failed)
 }
 
 /// A client for GitHub alone, at an address that the operator gave.
-pub(crate) fn client_of(api_url: &str) -> Result<Client, Failure> {
+pub(crate) fn client_of(api_url: &str) -> Result<Client> {
     let client = client(&[], OUTBOUND_ALLOW, None)?;
     client.trust(origin(api_url));
     Ok(client)

@@ -28,17 +28,14 @@ use almanack_engine::{
 };
 
 use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
-use crate::{config::Settings, failure::Failure};
+use crate::{config::Settings, failure::Result};
 
 /// Checks sources, with host paces of this process only: for commands and for single-node stores.
-pub(crate) fn checker(
-    settings: &Settings,
-    clock: Arc<dyn Clock>,
-) -> Result<Arc<dyn Checker>, Failure> {
+pub(crate) fn checker(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
     checker_in(settings, HostPaces::new(settings.sources.pace(), clock))
 }
 
-fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Checker>, Failure> {
+fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Checker>> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -56,7 +53,7 @@ pub(super) fn node_checker(
     settings: &Settings,
     store: &Arc<dyn Store>,
     timing: &Timing,
-) -> Result<Arc<dyn Checker>, Failure> {
+) -> Result<Arc<dyn Checker>> {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
         return checker(settings, clock);
@@ -126,12 +123,12 @@ impl Lookout {
     }
 
     /// Reads the price that all nodes share.
-    pub(crate) async fn hear(&self) -> Result<(), Failure> {
+    pub(crate) async fn hear(&self) -> Result<()> {
         Ok(self.fleet.hear(self.store.as_ref()).await?)
     }
 
     /// Adds the checks of this node to the shared count.
-    pub(crate) async fn report(&self) -> Result<(), Failure> {
+    pub(crate) async fn report(&self) -> Result<()> {
         Ok(self.fleet.report(self.store.as_ref()).await?)
     }
 
@@ -140,7 +137,7 @@ impl Lookout {
         &self,
         handlers: Handlers,
         subscriptions: &Reloadable<Subscriptions>,
-    ) -> Result<Handlers, Failure> {
+    ) -> Result<Handlers> {
         let handler = SourceHandler {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),

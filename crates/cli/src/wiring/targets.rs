@@ -16,7 +16,7 @@ use almanack_engine::{
 use super::{Outbound, callback_handler, editions, equipment::Lasting, own_kind, share, timeout};
 use crate::{
     config::{Settings, settings},
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 /// The part of a node's slots that the firings of one schedule may have at once.
@@ -37,7 +37,7 @@ pub(super) struct Own<'a> {
 }
 
 /// The handlers: firings go to their targets, everything else to its service.
-pub(super) fn handlers(own: Own<'_>) -> Result<Handlers, Failure> {
+pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
     let (settings, outbound) = (own.settings, own.outbound);
     let Lasting { store, timing, .. } = own.lasting;
     let shared: Arc<dyn Clock> = timing.clock.clone();
@@ -82,7 +82,7 @@ fn workflows(
     outbound: &Outbound,
     clock: Arc<dyn Clock>,
     store: &Arc<dyn Store>,
-) -> Result<Option<WorkflowLauncher>, Failure> {
+) -> Result<Option<WorkflowLauncher>> {
     let Some(token) = &github.token else {
         return Ok(None);
     };

@@ -18,7 +18,7 @@ use almanack_store::{Location, scratch, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Error,
+    Error, Result,
     meter::{Counting, Meter},
 };
 use crate::{
@@ -62,7 +62,7 @@ impl Field {
         durability: Durability,
         settings: &Settings,
         nodes: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut stores = Vec::new();
         for _ in 0..nodes.max(1) {
             stores.push(almanack_store::open(&location, durability).await?);
@@ -79,7 +79,7 @@ impl Field {
     }
 
     /// Bytes in the database.
-    pub(super) async fn bytes(&self) -> Result<u64, Error> {
+    pub(super) async fn bytes(&self) -> Result<u64> {
         Ok(scratch::bytes(&self.location).await?)
     }
 
@@ -87,7 +87,7 @@ impl Field {
     pub(super) async fn add(
         &mut self,
         definitions: impl Iterator<Item = Definition>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let sources = self.sources(&(Arc::new(Late) as Arc<dyn Clock>))?;
         let mut definitions = definitions.peekable();
         while definitions.peek().is_some() {
@@ -112,7 +112,7 @@ impl Field {
     }
 
     /// Makes the next `count` sources due at `due_at`, least recently used first.
-    pub(super) async fn put(&mut self, count: usize, due_at: Timestamp) -> Result<(), Error> {
+    pub(super) async fn put(&mut self, count: usize, due_at: Timestamp) -> Result<()> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let sources = self.sources(&clock)?;
         let count = count.min(self.ids.len());
@@ -124,12 +124,12 @@ impl Field {
         Ok(())
     }
 
-    fn store(&self) -> Result<Arc<dyn Store>, Error> {
+    fn store(&self) -> Result<Arc<dyn Store>> {
         let first = self.stores.first().cloned();
         first.ok_or_else(|| wrong("there is no store"))
     }
 
-    fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources, Error> {
+    fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources> {
         let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock.clone());
         Ok(Sources {
             store: self.store()?,
@@ -140,7 +140,7 @@ impl Field {
         })
     }
 
-    fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
+    fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
         let checker = wiring::checker(&self.settings, clock.clone());
         Ok(Arc::new(Counting {
             checker: checker.map_err(|it| failed(&it))?,
@@ -153,7 +153,7 @@ impl Field {
         self.meter.clone()
     }
 
-    pub(super) async fn start(&mut self) -> Result<(), Error> {
+    pub(super) async fn start(&mut self) -> Result<()> {
         for store in self.stores.clone() {
             self.started += 1;
             let clock = wiring::node_clock(store.as_ref()).await?;
@@ -167,7 +167,7 @@ impl Field {
         &self,
         store: Arc<dyn Store>,
         clock: Arc<CorrectedClock>,
-    ) -> Result<RunningNode, Error> {
+    ) -> Result<RunningNode> {
         let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
         let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
         let times = (&clock, Arc::new(way_in));
@@ -191,7 +191,7 @@ impl Field {
     }
 
     /// Stops all nodes after their running work.
-    pub(super) async fn stop(&mut self) -> Result<(), Error> {
+    pub(super) async fn stop(&mut self) -> Result<()> {
         for running in &self.running {
             running.stop.cancel();
         }

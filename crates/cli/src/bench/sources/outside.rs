@@ -14,7 +14,7 @@ use tokio::{
 };
 use url::Url;
 
-use super::Error;
+use super::{Error, Result};
 
 /// The default of `almanack world feeds`.
 const SEED: u64 = 1;
@@ -40,7 +40,7 @@ pub(super) struct Outside {
 
 impl Outside {
     /// Starts enough feeds for `sources`.
-    pub(super) async fn start(sources: usize) -> Result<Self, Error> {
+    pub(super) async fn start(sources: usize) -> Result<Self> {
         let feeds = u32::try_from(sources + sources / SPARE + 100).unwrap_or(u32::MAX);
         let program = std::env::current_exe().map_err(|error| wrong(&error))?;
         let mut process = Command::new(program)
@@ -88,7 +88,7 @@ impl Outside {
 }
 
 /// Reads the port from the address of the first feed.
-async fn port(lines: &mut Lines<BufReader<ChildStderr>>) -> Result<u16, Error> {
+async fn port(lines: &mut Lines<BufReader<ChildStderr>>) -> Result<u16> {
     while let Some(line) = lines.next_line().await.map_err(|error| wrong(&error))? {
         let address = line
             .split_whitespace()

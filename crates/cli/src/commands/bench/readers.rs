@@ -8,13 +8,13 @@ use almanack_lab::hooks;
 use almanack_store::{Location, scratch, sqlite::Durability};
 use tokio_util::sync::CancellationToken;
 
-use super::{FAR_US, failed, lines, on_scratch, spread};
+use super::{FAR_US, failed, on_scratch, report, spread};
 use crate::{
     args::ReaderLoadArguments,
     bench::{self, READERS_KIND, ReaderFigures},
     commands::checked,
     config::{self, Inputs, Need},
-    failure::Failure,
+    failure::{Done, Failure, Result},
     output::Output,
     process,
     wiring::Time,
@@ -28,7 +28,7 @@ pub(super) async fn run(
     durability: Durability,
     arguments: &ReaderLoadArguments,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Done {
     let measured = on_scratch(location, async |at| {
         Box::pin(measure(at, durability, arguments, output)).await
     });
@@ -40,7 +40,7 @@ async fn measure(
     durability: Durability,
     arguments: &ReaderLoadArguments,
     output: &mut Output,
-) -> Result<ReaderFigures, Failure> {
+) -> Result<ReaderFigures> {
     output.note(&format!("writing {} tasks\n", arguments.tasks));
     drop(almanack_store::open(location, durability).await?);
     let first = SystemClock.now().as_microsecond() + FAR_US;
@@ -89,17 +89,14 @@ fn inputs(location: &Location, durability: Durability, service: &str) -> Inputs 
     }
 }
 
-fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        return output.value(figures);
-    }
+fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Done {
     let abandoned = format!("{} in {:.1} s", figures.abandoned, figures.abandoned_s);
     let due = format!(
         "{}, of which {} done after {} calls",
         figures.due, figures.done, figures.calls
     );
     let changes = format!("{}, of which {} refused", figures.changes, figures.refused);
-    let figures = [
+    let named = [
         ("tasks in the store", tasks.to_string()),
         ("lists aborted", abandoned),
         ("tasks due meanwhile", due),
@@ -108,5 +105,5 @@ fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Result<(), 
         ("time per change", spread(figures.change_ms)),
         ("leases lost", figures.leases_lost.to_string()),
     ];
-    lines(figures, output)
+    report(figures, named, output)
 }

@@ -2,12 +2,12 @@
 
 use almanack_store::{Location, scratch::Scratch};
 
-use super::{failed, lines, megabytes};
+use super::{failed, megabytes, report};
 use crate::{
     args::SourceLoadArguments,
     bench::{self, PhaseFigures, Places, SourceFigures, StoreFigures},
     config::Settings,
-    failure::Failure,
+    failure::{Done, Failure},
     output::Output,
     process::stop_signal,
     wiring,
@@ -18,7 +18,7 @@ pub(super) async fn run(
     settings: &Settings,
     arguments: &SourceLoadArguments,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Done {
     let unique = wiring::entropy().next_u64();
     let large = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
     let small = Scratch::create(location, &format!("almanack_bench_{unique:x}_small")).await?;
@@ -28,10 +28,10 @@ pub(super) async fn run(
         durability: settings.database.durability,
     };
     let stop = stop_signal()?;
-    let report = |doing: &str| output.note(&format!("{doing}\n"));
+    let report_step = |doing: &str| output.note(&format!("{doing}\n"));
     // Stopped in the middle, it leaves neither feeds nor stores behind.
     let measured = tokio::select! {
-        measured = bench::sources(places, settings, arguments, report) => measured.map_err(failed),
+        measured = bench::sources(places, settings, arguments, report_step) => measured.map_err(failed),
         () = stop.cancelled() => Err(Failure::failed("measure: stopped")),
     };
     large.remove().await?;
@@ -39,15 +39,10 @@ pub(super) async fn run(
     show(&measured?, output)
 }
 
-fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        return output.value(figures);
-    }
-    for store in [&figures.small, &figures.large] {
-        show_store(store, output)?;
-    }
+fn show(figures: &SourceFigures, output: &mut Output) -> Done {
+    let stores = [&figures.small, &figures.large].into_iter().flat_map(named);
     let compared = &figures.compared;
-    let figures = [
+    let of_both = [
         ("same number due at once", String::new()),
         ("  small store", phase(&compared.small)),
         ("  large store", phase(&compared.large)),
@@ -55,24 +50,23 @@ fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
         ("nodes", figures.nodes.to_string()),
         ("memory", megabytes(figures.rss_kb)),
     ];
-    lines(figures, output)
+    report(figures, stores.chain(of_both), output)
 }
 
-fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> {
+fn named(store: &StoreFigures) -> [(&'static str, String); 5] {
     let growth = store.growth_bytes;
     let bytes = format!(
         "{:.0} per source added, {:.0} with its entries, {:.1} per later check",
         growth.added_source, growth.source, growth.check
     );
     let added = format!("{:.0} per second", store.added_per_second);
-    let figures = [
+    [
         ("sources", store.sources.to_string()),
         ("  added", added),
         ("  first checks", phase(&store.first)),
         ("  later checks", phase(&store.later)),
         ("  bytes", bytes),
-    ];
-    lines(figures, output)
+    ]
 }
 
 fn phase(figures: &PhaseFigures) -> String {

@@ -13,7 +13,7 @@ use super::{folder::Folder, plan::Plan};
 use crate::{
     commands::checked,
     config::{self, Inputs, Need, Settings, settings::Editions},
-    failure::Failure,
+    failure::Result,
     when::show_duration,
 };
 
@@ -28,7 +28,7 @@ const NEWSLETTER_HOOK: &str = "newsletter";
 const FRONT_PAGE_HOOK: &str = "front-page";
 
 /// Writes the configuration and the files it refers to into its folder.
-pub(super) fn write(folder: &Folder, plan: &Plan, outside: &Outside) -> Result<(), Failure> {
+pub(super) fn write(folder: &Folder, plan: &Plan, outside: &Outside) -> Result<()> {
     let path = folder.path();
     let parts = [
         head(path, plan),
@@ -44,11 +44,7 @@ pub(super) fn write(folder: &Folder, plan: &Plan, outside: &Outside) -> Result<(
 }
 
 /// Reads it as `serve` does, and overrides what a fast clock needs.
-pub(super) fn load(
-    folder: &Folder,
-    plan: &Plan,
-    listen: &str,
-) -> Result<(Settings, Inputs), Failure> {
+pub(super) fn load(folder: &Folder, plan: &Plan, listen: &str) -> Result<(Settings, Inputs)> {
     let flags = [
         ["--listen", "server.listen", listen],
         // No load balancer to wait for, and the user waits for the end.

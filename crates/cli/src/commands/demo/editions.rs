@@ -9,7 +9,7 @@ use almanack_core::{
 use jiff::civil::Date;
 
 use super::line::{Lines, counted};
-use crate::{failure::Failure, output::Ink};
+use crate::{failure::Result, output::Ink};
 
 /// Editions to read: the newest, and the previous one, which may still be open.
 const EDITIONS_MAX: usize = 2;
@@ -88,11 +88,7 @@ pub(super) struct Editions {
 
 impl Editions {
     /// Reads the newest editions for changes.
-    pub(super) async fn look(
-        &mut self,
-        store: &dyn Store,
-        lines: &mut Lines,
-    ) -> Result<(), Failure> {
+    pub(super) async fn look(&mut self, store: &dyn Store, lines: &mut Lines) -> Result<()> {
         let filter = EditionFilter {
             limit: EDITIONS_MAX,
             ..EditionFilter::default()

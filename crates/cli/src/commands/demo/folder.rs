@@ -14,7 +14,11 @@ use std::{
 };
 
 use super::configuration::FILE;
-use crate::{failure::Failure, output::Output, wiring};
+use crate::{
+    failure::{Failure, Result},
+    output::Output,
+    wiring,
+};
 
 /// Prefix of temporary folders.
 const PREFIX: &str = "almanack-demo-";
@@ -33,7 +37,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// The folder to be kept, or a new one.
-    pub(super) fn create(keep: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn create(keep: Option<&Path>) -> Result<Self> {
         let Some(path) = keep else {
             return Self::passing(&std::env::temp_dir());
         };
@@ -43,7 +47,7 @@ impl Folder {
     }
 
     /// A new one; removes those of ended demos.
-    fn passing(temporary: &Path) -> Result<Self, Failure> {
+    fn passing(temporary: &Path) -> Result<Self> {
         let chance = wiring::entropy().next_u64() >> 32;
         let path = temporary.join(format!("{PREFIX}{chance:08x}"));
         let made = fs::create_dir_all(&path).and_then(|()| hold(&path));
@@ -60,7 +64,7 @@ impl Folder {
     }
 
     /// Prints whether it is kept.
-    pub(super) fn part(&self, output: &mut Output) -> Result<(), Failure> {
+    pub(super) fn part(&self, output: &mut Output) -> Result<()> {
         if self.lock.is_none() {
             let file = self.path.join(FILE);
             output.line(&format!(
@@ -114,7 +118,7 @@ fn sweep(own: &Path) {
 }
 
 /// Refuses a file, and a folder with an earlier demo, whose clock is ahead.
-fn wanted(path: &Path) -> Result<PathBuf, Failure> {
+fn wanted(path: &Path) -> Result<PathBuf> {
     let shown = path.display();
     let refused = |what: String| Failure::usage(what).hint(CHOOSE);
     if path.exists() && !path.is_dir() {

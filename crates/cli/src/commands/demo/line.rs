@@ -6,7 +6,7 @@ use almanack_core::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    failure::Failure,
+    failure::Result,
     output::{Ink, Output},
     when,
 };
@@ -30,7 +30,7 @@ impl Lines {
         self.lines.push((who, ink, what.into()));
     }
 
-    pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+    pub(super) fn print(&self, output: &mut Output) -> Result<()> {
         let time = self.now.strftime("%H:%M:%S");
         for (who, ink, what) in &self.lines {
             let line = output.paint(*ink, &format!("{who:9} {what}"));

@@ -10,7 +10,7 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use super::line::{Lines, counted};
-use crate::{config::settings::edition, failure::Failure, output::Ink};
+use crate::{config::settings::edition, failure::Result, output::Ink};
 
 /// Ledger rows read per look; fewer fire between two looks.
 const ROWS_MAX: usize = 50;
@@ -33,11 +33,7 @@ pub(super) struct Schedules {
 
 impl Schedules {
     /// Reads new rows of all ledgers. Ticks of editions are reported with the editions.
-    pub(super) async fn look(
-        &mut self,
-        store: &dyn Store,
-        lines: &mut Lines,
-    ) -> Result<(), Failure> {
+    pub(super) async fn look(&mut self, store: &dyn Store, lines: &mut Lines) -> Result<()> {
         let filter = ScheduleFilter {
             limit: SCHEDULES_MAX,
             ..ScheduleFilter::default()

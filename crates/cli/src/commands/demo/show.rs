@@ -21,7 +21,7 @@ use super::{
     story::Story,
 };
 use crate::{
-    failure::Failure,
+    failure::Result,
     output::{Ink, Output},
 };
 
@@ -78,7 +78,7 @@ impl Show {
     }
 
     /// Ignores everything up to now: it belongs to the warm-up.
-    pub(super) async fn begin(&mut self) -> Result<(), Failure> {
+    pub(super) async fn begin(&mut self) -> Result<()> {
         self.read(&mut Lines::at(self.clock.now())).await?;
         self.schedules.begin();
         self.sources.begin();
@@ -91,7 +91,7 @@ impl Show {
         mut reports: Reports,
         stop: &CancellationToken,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let mut waiting = Box::pin(pause(LOOK_EVERY));
         loop {
             let mut lines = Lines::at(self.clock.now());
@@ -118,14 +118,14 @@ impl Show {
     }
 
     /// Reads the store for what has not been printed yet.
-    async fn read(&mut self, lines: &mut Lines) -> Result<(), Failure> {
+    async fn read(&mut self, lines: &mut Lines) -> Result<()> {
         let store = self.store.as_ref();
         self.schedules.look(store, lines).await?;
         self.sources.look(store, lines).await?;
         self.editions.look(store, lines).await
     }
 
-    async fn look(&mut self, lines: &mut Lines) -> Result<(), Failure> {
+    async fn look(&mut self, lines: &mut Lines) -> Result<()> {
         self.looks += 1;
         self.read(lines).await?;
         if self.looks.is_multiple_of(LOOKS_PER_SUM) {
@@ -145,11 +145,7 @@ impl Show {
     }
 
     /// Prints the summary.
-    pub(super) async fn end(
-        &mut self,
-        outside: &Outside,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
+    pub(super) async fn end(&mut self, outside: &Outside, output: &mut Output) -> Result<()> {
         // Include what happened since the last look.
         self.look(&mut Lines::at(self.clock.now())).await?;
         let faults = self.story.faults + outside.refused();

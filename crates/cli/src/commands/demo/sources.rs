@@ -9,7 +9,7 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use super::line::{Lines, counted, quoted};
-use crate::{failure::Failure, output::Ink};
+use crate::{failure::Result, output::Ink};
 
 const SOURCES_MAX: usize = 200;
 /// Sources whose learned rhythm is highlighted; later ones are printed faintly.
@@ -40,11 +40,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Reads all sources for new checks.
-    pub(super) async fn look(
-        &mut self,
-        store: &dyn Store,
-        lines: &mut Lines,
-    ) -> Result<(), Failure> {
+    pub(super) async fn look(&mut self, store: &dyn Store, lines: &mut Lines) -> Result<()> {
         let filter = SourceFilter {
             limit: SOURCES_MAX,
             ..SourceFilter::default()

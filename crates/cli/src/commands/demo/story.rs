@@ -16,7 +16,7 @@ use almanack_lab::{
 use jiff::Timestamp;
 
 use super::line::{Lines, counted, quoted};
-use crate::{failure::Failure, output::Ink};
+use crate::{failure::Result, output::Ink};
 
 /// What has been printed so far.
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl Story {
         (store, editor): (&dyn Store, &Editor),
         publish_at: Timestamp,
         lines: &mut Lines,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let filter = TaskFilter {
             kind: Kind::parse(KIND_PUBLISH).ok(),
             status: Some(Status::Running),
@@ -107,7 +107,7 @@ impl Story {
         activity: &Activity,
         store: &dyn Store,
         lines: &mut Lines,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let (ink, what) = match activity {
             Activity::EventsSettled { .. } => return self.answers(store, lines).await,
             Activity::Published { article_id } => {
@@ -144,7 +144,7 @@ impl Story {
     }
 
     /// What Almanack decided about the changes it has just received.
-    async fn answers(&mut self, store: &dyn Store, lines: &mut Lines) -> Result<(), Failure> {
+    async fn answers(&mut self, store: &dyn Store, lines: &mut Lines) -> Result<()> {
         for article_id in std::mem::take(&mut self.awaited) {
             let Some(identity) = publication(article_id) else {
                 continue;

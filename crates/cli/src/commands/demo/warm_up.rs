@@ -18,9 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use super::{configuration, folder::Folder, plan::Plan, subscriptions};
-use crate::{
-    commands::progress::progress, failure::Failure, output::Output, process, wiring::Time,
-};
+use crate::{commands::progress::progress, failure::Result, output::Output, process, wiring::Time};
 
 /// How much of the past to simulate.
 pub(super) const PAST: SignedDuration = SignedDuration::from_hours(24);
@@ -51,11 +49,7 @@ pub(super) struct WarmUp<'a> {
 
 impl WarmUp<'_> {
     /// Simulates yesterday until the clock reaches the demo's start; then sets the demo's speed.
-    pub(super) async fn run(
-        &self,
-        stop: &CancellationToken,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
+    pub(super) async fn run(&self, stop: &CancellationToken, output: &mut Output) -> Result<()> {
         output
             .line("Simulating yesterday first, for a day of history (skip with --no-warm-up).\n")?;
         output.flush()?;
@@ -92,7 +86,7 @@ impl WarmUp<'_> {
         store: &dyn Store,
         bar: &ProgressBar,
         stop: &CancellationToken,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let watch = Stopwatch::start();
         let mut now = self.clock.now();
         while now < self.plan.starts_at && !stop.is_cancelled() {
@@ -111,7 +105,7 @@ impl WarmUp<'_> {
 }
 
 /// Whether the clock must slow down for the node.
-async fn is_busy(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
+async fn is_busy(store: &dyn Store, now: Timestamp) -> Result<bool> {
     let due: u64 = store.load_depths(now).await?.iter().map(|it| it.due).sum();
     let newest = EditionFilter {
         limit: 1,

@@ -34,7 +34,7 @@ pub(super) fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
 const NAMED_MAX: usize = 5;
 
 /// The clock compared with the store, and what a clock that was ahead left behind.
-pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
+pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>> {
     let store = wiring::open_store(&settings.database).await?;
     let clock = wiring::clock(store.as_ref()).await?;
     let ahead_of = clock.now().saturating_add(AHEAD_MIN);

@@ -25,7 +25,7 @@ const GITHUB_HINT: &str =
     "create a token with \"contents: write\" for the repository and set edition.github.token";
 
 /// Asks for everything that has credentials.
-pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
+pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>> {
     let client = wiring::Outbound::new(settings)?.client();
     let mut findings = Vec::new();
     if let Some(token) = &settings.github.token {

@@ -28,10 +28,7 @@ const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and r
      backup; `reindex` rebuilds a damaged index";
 
 /// Checks the database, if it exists, and whether it can be opened as it is.
-pub(super) async fn look(
-    settings: &Settings,
-    deep: bool,
-) -> Result<(Vec<Finding>, Filled), Failure> {
+pub(super) async fn look(settings: &Settings, deep: bool) -> Result<(Vec<Finding>, Filled)> {
     let url = settings.database.url.expose();
     let location = Location::parse(url).map_err(Failure::usage)?;
     let shown = without_password(url);

@@ -19,11 +19,11 @@ pub(super) struct Expectation {
 }
 
 /// Reads all of them.
-pub(super) fn parse_all(texts: &[String]) -> Result<Vec<Expectation>, Failure> {
+pub(super) fn parse_all(texts: &[String]) -> Result<Vec<Expectation>> {
     texts.iter().map(|text| parse(text)).collect()
 }
 
-fn parse(text: &str) -> Result<Expectation, Failure> {
+fn parse(text: &str) -> Result<Expectation> {
     let unclear = |what: String| {
         Failure::usage(format!("--expect: {what}"))
             .hint("write schedule=NAME,within=PERIOD, like schedule=nightly,within=25h")
@@ -54,7 +54,7 @@ fn parse(text: &str) -> Result<Expectation, Failure> {
 pub(super) async fn look(
     settings: &Settings,
     expectations: &[Expectation],
-) -> Result<Vec<Finding>, Failure> {
+) -> Result<Vec<Finding>> {
     if let Some(file) = wiring::missing_file(&settings.database) {
         let what = format!("no database at {}", file.display());
         return Err(Failure::not_found(what));
@@ -72,7 +72,7 @@ pub(super) async fn look(
 /// The state of a schedule, if there is one, and its newest slot that fired.
 type Newest = Option<(State, Option<Timestamp>)>;
 
-async fn newest(store: &dyn Store, expected: &Expectation) -> Result<Newest, Failure> {
+async fn newest(store: &dyn Store, expected: &Expectation) -> Result<Newest> {
     let found = store
         .load_schedules(std::slice::from_ref(&expected.schedule))
         .await?;

@@ -28,7 +28,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 8;
 
 /// Whether a node could listen, or does.
-pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
+pub(super) async fn port(settings: &Settings) -> Result<Finding> {
     let listen = settings.server.listen;
     let check = "port";
     let Err(taken) = TcpListener::bind(listen) else {
@@ -47,10 +47,7 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
 }
 
 /// Looks whether everything that is called can be reached.
-pub(super) async fn targets(
-    settings: &Settings,
-    schedules: &[Wanted],
-) -> Result<Vec<Finding>, Failure> {
+pub(super) async fn targets(settings: &Settings, schedules: &[Wanted]) -> Result<Vec<Finding>> {
     let outbound = wiring::Outbound::new(settings)?;
     outbound.trust(&hooks(schedules).collect());
     let client = outbound.client();

@@ -65,7 +65,7 @@ async fn watched(
     editions: &Editions,
     (date, stop): (Date, &CancellationToken),
     output: &mut Output,
-) -> Result<Ran, Failure> {
+) -> Result<Ran> {
     let rules = &editions.settings.rules;
     let (onlooker, mut lines) = Onlooker::new(context.clock.clone(), rules);
     // The remaining time is the forecast's, not the bar's own guess.

@@ -8,12 +8,7 @@ use crate::commands::prelude::*;
 pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> Done {
     let accept = output.json.then_some("application/json");
     let document = client.call(call.header("accept", accept)).await?;
-    if output.json {
-        output.line(document.text())?;
-    } else {
-        output.raw(document.text())?;
-    }
-    Ok(Exit::Ok)
+    output.show(&document, |output, _| output.raw(document.text()))
 }
 
 /// Reports that nothing differs, or what does.
@@ -40,27 +35,23 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
 
 /// Shows what another template changes.
 pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
-    if output.is_reported(rebuilt)? {
-        return Ok(Exit::Ok);
-    }
-    let answer = rebuilt.value();
-    let (kept, body) = (text(&answer["kept"]), text(&answer["body"]));
-    if kept == body {
-        output.line("identical: this template changes nothing")?;
-    }
-    let diff = TextDiff::from_lines(&kept, &body);
-    let diff = diff.unified_diff().missing_newline_hint(false).to_string();
-    for line in diff.lines() {
-        let ink = match line.chars().next() {
-            Some('-') => Ink::Bad,
-            Some('+') => Ink::Good,
-            Some('@') => Ink::Faint,
-            _ => Ink::Plain,
-        };
-        let painted = output.paint(ink, line);
-        output.line(&painted)?;
-    }
-    Ok(Exit::Ok)
+    output.show(rebuilt, |output, answer| {
+        let (kept, body) = (text(&answer["kept"]), text(&answer["body"]));
+        if kept == body {
+            output.line("identical: this template changes nothing")?;
+        }
+        let diff = TextDiff::from_lines(&kept, &body);
+        let diff = diff.unified_diff().missing_newline_hint(false).to_string();
+        diff.lines().try_for_each(|line| {
+            let ink = match line.chars().next() {
+                Some('-') => Ink::Bad,
+                Some('+') => Ink::Good,
+                Some('@') => Ink::Faint,
+                _ => Ink::Plain,
+            };
+            output.line(&output.paint(ink, line))
+        })
+    })
 }
 
 /// Where two texts first differ, in words; none if they do not.

@@ -76,28 +76,26 @@ fn times(count: &Value, _: Timestamp) -> Cell {
 pub(super) async fn run(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     let edition = load(client, &date).await?;
-    show(&edition, output)?;
-    Ok(Exit::Ok)
+    show(&edition, output)
 }
 
 /// An edition with everything that belongs to it.
-pub(super) async fn load(client: &Client, date: &str) -> Result<Answer, Failure> {
+pub(super) async fn load(client: &Client, date: &str) -> Result<Answer> {
     client.call(Call::get(&["editions", date])).await
 }
 
 /// Prints everything, the most important first.
-pub(super) fn show(edition: &Answer, output: &mut Output) -> Result<(), Failure> {
-    if output.json {
-        return output.line(edition.text());
-    }
-    let (it, now) = (edition.value(), edition.now);
-    output.page(HEAD, &it, now)?;
-    let mut failed = items(&it["stories"]).to_vec();
-    failed.retain(|story| story["status"] == "failed");
-    output.section(FAILED, &failed, now)?;
-    output.section(BATCHES, items(&it["batches"]), now)?;
-    output.section(DELIVERIES, items(&it["deliveries"]), now)?;
-    output.section(ALERTS, items(&it["alerts"]), now)
+pub(super) fn show(edition: &Answer, output: &mut Output) -> Done {
+    let now = edition.now;
+    output.show(edition, |output, it| {
+        output.page(HEAD, &it, now)?;
+        let mut failed = items(&it["stories"]).to_vec();
+        failed.retain(|story| story["status"] == "failed");
+        output.section(FAILED, &failed, now)?;
+        output.section(BATCHES, items(&it["batches"]), now)?;
+        output.section(DELIVERIES, items(&it["deliveries"]), now)?;
+        output.section(ALERTS, items(&it["alerts"]), now)
+    })
 }
 
 fn delivered(delivery: &Value, now: Timestamp) -> Cell {

@@ -77,7 +77,7 @@ pub(super) fn run<R: Read>(mut input: BufReader<R>, now: Timestamp, output: &mut
     Ok(exit)
 }
 
-fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
+fn next_line(input: &mut impl BufRead) -> Result<Option<String>> {
     let mut line = String::new();
     let read = input.take(LINE_BYTES_MAX).read_line(&mut line);
     match read {

@@ -59,11 +59,9 @@ pub(super) async fn run(
         listed_max: LISTED_MAX,
     };
     let effects = effects(&loaded, in_force(client).await?, stretch);
-    if output.json {
-        json_of(&effects, &loaded, stretch, output)?;
-    } else {
-        show(&effects, &loaded, output)?;
-    }
+    output.tell(&json_of(&effects, &loaded, stretch), |output| {
+        show(&effects, &loaded, output)
+    })?;
     Ok(Exit::usage_if(!loaded.schedules.problems.is_empty()))
 }
 
@@ -75,7 +73,7 @@ struct InForce {
     rule: Option<Ready>,
 }
 
-async fn in_force(client: &Client) -> Result<BTreeMap<ScheduleName, InForce>, Failure> {
+async fn in_force(client: &Client) -> Result<BTreeMap<ScheduleName, InForce>> {
     let zones = Zones::default();
     let schedules = client.all(Call::get(&["schedules"]), "schedules").await?;
     let named = schedules.iter().filter_map(|it| {
@@ -168,12 +166,7 @@ impl What {
     }
 }
 
-fn json_of(
-    effects: &[Effect],
-    loaded: &Loaded,
-    stretch: Stretch,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn json_of(effects: &[Effect], loaded: &Loaded, stretch: Stretch) -> Value {
     let firings = |it: &Firings| json!({ "count": it.count, "first": it.listed });
     let schedules: Vec<Value> = effects
         .iter()
@@ -194,15 +187,15 @@ fn json_of(
             })
         })
         .collect();
-    output.value(&json!({
+    json!({
         "from": stretch.from,
         "until": stretch.until,
         "schedules": schedules,
         "problems": loaded.whole_report().views(),
-    }))
+    })
 }
 
-fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<(), Failure> {
+fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<()> {
     let mut quiet = 0;
     for effect in effects {
         if effect.what == What::Unchanged {
@@ -250,7 +243,7 @@ fn title(effect: &Effect, output: &Output) -> String {
     }
 }
 
-fn list(sign: &str, firings: &Firings, output: &mut Output) -> Result<(), Failure> {
+fn list(sign: &str, firings: &Firings, output: &mut Output) -> Result<()> {
     for at in &firings.listed {
         output.line(&format!("  {sign}  {}", instant(*at)))?;
     }

@@ -75,7 +75,7 @@ fn refused(refusal: &Refusal, given: &SchedulePutArguments) -> Failure {
     }
 }
 
-fn definition(given: &SchedulePutArguments) -> Result<Value, Failure> {
+fn definition(given: &SchedulePutArguments) -> Result<Value> {
     let mut definition = json!(given.policies);
     for (key, flag) in [
         ("grace", "--grace"),
@@ -98,7 +98,7 @@ fn definition(given: &SchedulePutArguments) -> Result<Value, Failure> {
 }
 
 /// The command line takes exactly one of the targets.
-fn target(given: &SchedulePutArguments) -> Result<Value, Failure> {
+fn target(given: &SchedulePutArguments) -> Result<Value> {
     let payload = given
         .target_payload
         .as_deref()
@@ -128,7 +128,7 @@ fn target(given: &SchedulePutArguments) -> Result<Value, Failure> {
 
 /// Refuses flags that would silently be ignored. The parser's own rule does not apply beside the
 /// group of targets.
-fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
+fn refuse_strays(given: &SchedulePutArguments) -> Result<()> {
     if given.target_workflow.is_some() {
         return Ok(());
     }
@@ -141,14 +141,14 @@ fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
     Err(Failure::usage(what).hint("remove it, or see `almanack schedule put --help`"))
 }
 
-fn json_of(flag: &str, text: &str) -> Result<Value, Failure> {
+fn json_of(flag: &str, text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|error| {
         let what = format!("{flag}: this is not JSON: {error}");
         Failure::usage(what).hint("put it in single quotes")
     })
 }
 
-fn workflow(path: &str, given: &SchedulePutArguments) -> Result<Value, Failure> {
+fn workflow(path: &str, given: &SchedulePutArguments) -> Result<Value> {
     let Some((repository, file)) = path.rsplit_once('/') else {
         let what = "--target-workflow: the repository is missing";
         return Err(Failure::usage(what).hint("write owner/name/daily.yml"));

@@ -59,7 +59,7 @@ fn with_scheme(address: &str) -> String {
 }
 
 /// The feeds that an address leads to.
-async fn discover(client: &Client, address: &str) -> Result<Value, Failure> {
+async fn discover(client: &Client, address: &str) -> Result<Value> {
     let call = Call::post(&["sources", "discover"]).json(&json!({ "address": address }));
     match client.try_call(call).await? {
         Ok(answer) => Ok(answer.value()),
@@ -130,27 +130,20 @@ async fn preview(
         .call(Call::post(&["sources", "preview"]).json(body))
         .await?;
     say_where(given, &text(&body["address"]), output);
-    if output.is_reported(&answer)? {
-        return Ok(Exit::Ok);
-    }
-    let shown = answer.value();
-    let entries = items(&shown["entries"]);
-    let title = shown["title"]
-        .as_str()
-        .map_or_else(|| text(&shown["address"]), str::to_owned);
-    let count = counted(entries.len() as u64, "entry", "entries");
-    output.line(&format!("{title}: {count}"))?;
-    output.columns(
-        ENTRIES,
-        &entries[..entries.len().min(SHOWN)],
-        answer.now,
-        true,
-    )?;
-    let left_out = shown["left_out"].as_u64().unwrap_or_default();
-    let more = entries.len().saturating_sub(SHOWN) as u64 + left_out;
-    if more > 0 {
-        output.note(&format!("and {more} more\n"));
-    }
-    output.note("nothing was stored\n");
-    Ok(Exit::Ok)
+    output.show(&answer, |output, shown| {
+        let entries = items(&shown["entries"]);
+        let title = shown["title"].as_str().map(str::to_owned);
+        let title = title.unwrap_or_else(|| text(&shown["address"]));
+        let count = counted(entries.len() as u64, "entry", "entries");
+        output.line(&format!("{title}: {count}"))?;
+        let first = &entries[..entries.len().min(SHOWN)];
+        output.columns(ENTRIES, first, answer.now, true)?;
+        let left_out = shown["left_out"].as_u64().unwrap_or_default();
+        let more = entries.len().saturating_sub(SHOWN) as u64 + left_out;
+        if more > 0 {
+            output.note(&format!("and {more} more\n"));
+        }
+        output.note("nothing was stored\n");
+        Ok(())
+    })
 }

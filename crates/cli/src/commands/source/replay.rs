@@ -46,12 +46,12 @@ pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
     Ok(Exit::Ok)
 }
 
-fn policy(text: &str, flag: &str) -> Result<Policy, Failure> {
+fn policy(text: &str, flag: &str) -> Result<Policy> {
     text.parse()
         .map_err(|unknown| Failure::usage(format!("{flag}: {unknown}")))
 }
 
-fn budget(arguments: &ReplayArguments) -> Result<Budget, Failure> {
+fn budget(arguments: &ReplayArguments) -> Result<Budget> {
     let plain = Budget::default();
     let rate_min_per_day = arguments.rate_min.unwrap_or(plain.rate_min_per_day);
     if !rate_min_per_day.is_finite() || rate_min_per_day < 0.0 {
@@ -67,7 +67,7 @@ fn budget(arguments: &ReplayArguments) -> Result<Budget, Failure> {
 }
 
 /// Days from start to last entry over all sources, which no policy changes.
-fn source_days(traces: &[Trace], budget: &Budget) -> Result<f64, Failure> {
+fn source_days(traces: &[Trace], budget: &Budget) -> Result<f64> {
     let daily = Policy::Fixed(jiff::SignedDuration::from_hours(24));
     let runs = Replay::new(traces).runs(&daily, budget);
     if runs.is_empty() {
@@ -78,11 +78,7 @@ fn source_days(traces: &[Trace], budget: &Budget) -> Result<f64, Failure> {
 }
 
 /// How many checks the policies are held to in total; without a number, each makes its own.
-fn wanted(
-    arguments: &ReplayArguments,
-    replay: Replay<'_>,
-    days: f64,
-) -> Result<Option<u64>, Failure> {
+fn wanted(arguments: &ReplayArguments, replay: Replay<'_>, days: f64) -> Result<Option<u64>> {
     let Some(text) = &arguments.budget else {
         return Ok(None);
     };
@@ -166,7 +162,7 @@ fn hours(value: &Value, _: Timestamp) -> Cell {
     format!("{:.3}", value.as_f64().unwrap_or_default()).into()
 }
 
-fn show(reports: &[View], output: &mut Output) -> Result<(), Failure> {
+fn show(reports: &[View], output: &mut Output) -> Result<()> {
     let mut rows = Vec::new();
     for (all, classes) in reports {
         rows.push(all.clone());

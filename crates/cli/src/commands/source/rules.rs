@@ -16,7 +16,7 @@ const FLAGS: [(&str, &[&str]); 7] = [
 ];
 
 /// The rules as the API takes them.
-pub(super) fn reading(given: &RuleArguments) -> Result<Value, Failure> {
+pub(super) fn reading(given: &RuleArguments) -> Result<Value> {
     if let Some(file) = &given.rules {
         return from_file(file);
     }
@@ -65,7 +65,7 @@ fn missing(format: &str, flag: &str) -> Failure {
         .hint(format!("for example --as {format} {example}"))
 }
 
-fn from_file(file: &str) -> Result<Value, Failure> {
+fn from_file(file: &str) -> Result<Value> {
     let text = read_text(file, "read rules from", FILE_BYTES_MAX)?;
     let read = serde_json::from_str::<Reading>(&text).map(|rules| json!(rules));
     read.map_err(|error| {

@@ -63,8 +63,7 @@ pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut O
     show_looks(items(&whole["recent"]), now, output)?;
     let call = source.get("entries").query("limit", Some(ENTRIES_MAX));
     let entries = client.call(call).await?.value();
-    let entries = items(&entries["entries"]).to_vec();
-    output.section(ENTRIES, &entries, now)?;
+    output.section(ENTRIES, items(&entries["entries"]), now)?;
     Ok(Exit::Ok)
 }
 
@@ -144,7 +143,7 @@ fn next(source: &Value, now: Timestamp) -> Cell {
 }
 
 /// The last checks as a strip, a mark each, newest on the right.
-fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<(), Failure> {
+fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<()> {
     let Some(at) = looks.last().and_then(|first| time(&first["at"])) else {
         return Ok(());
     };

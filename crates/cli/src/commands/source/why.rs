@@ -20,23 +20,20 @@ pub(super) async fn run(
         })?;
     }
     let answer = client.call(source.get("why")).await?;
-    if output.is_reported(&answer)? {
-        return Ok(Exit::Ok);
-    }
-    let why = answer.value();
-    output.line(&called(&source.now))?;
-    output.line(&text(&why["sentence"]))?;
-    for sentence in further(&source.now, &why) {
-        output.line(&sentence)?;
-    }
-    let hours = why["week"].as_array().into_iter().flatten();
-    let hours: Vec<f64> = hours.filter_map(Value::as_f64).collect();
-    if hours.iter().any(|expected| *expected > 0.0) {
-        output.line("")?;
-        output.line("Entries expected in each hour of the week:")?;
-        output.rows(&week::rows(&hours))?;
-    }
-    Ok(Exit::Ok)
+    output.show(&answer, |output, why| {
+        output.line(&called(&source.now))?;
+        output.line(&text(&why["sentence"]))?;
+        for sentence in further(&source.now, &why) {
+            output.line(&sentence)?;
+        }
+        let hours = items(&why["week"]).iter();
+        let hours: Vec<f64> = hours.filter_map(Value::as_f64).collect();
+        if hours.iter().all(|expected| *expected <= 0.0) {
+            return Ok(());
+        }
+        output.line("\nEntries expected in each hour of the week:")?;
+        output.rows(&week::rows(&hours))
+    })
 }
 
 /// The rest of the answer, a sentence a line.

@@ -52,7 +52,7 @@ async fn put_chunk(
     chunk: &[Line],
     counters: &mut Counters,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let read = |line: &Line| read(&line.text, client);
     let items: Vec<Item> = chunk.iter().map(read).collect();
     let mut receipts = put_all(client, items.iter().flatten().collect())
@@ -72,7 +72,7 @@ async fn put_chunk(
 async fn put_all(
     client: &Client,
     items: Vec<&BTreeMap<String, Box<RawValue>>>,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<Value>> {
     let mut receipts = Vec::with_capacity(items.len());
     let mut parts = VecDeque::from([items.as_slice()]);
     while let Some(part) = parts.pop_front() {
@@ -98,12 +98,7 @@ async fn put_all(
 }
 
 /// Counts the result of a line, and prints it if requested.
-fn report(
-    line: &Line,
-    answer: &Value,
-    counters: &mut Counters,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn report(line: &Line, answer: &Value, counters: &mut Counters, output: &mut Output) -> Result<()> {
     counters.total += 1;
     if let Some(rule) = answer["rule"].as_str() {
         *counters.rules.entry(rule.to_owned()).or_default() += 1;
@@ -157,7 +152,7 @@ struct Counters {
 impl Counters {
     /// Writes one item for programs: the body of the API for all lines is one document, or a line
     /// for each.
-    fn put(&self, item: &Value, output: &mut Output) -> Result<(), Failure> {
+    fn put(&self, item: &Value, output: &mut Output) -> Result<()> {
         if output.lines {
             return output.value(item);
         }

@@ -28,20 +28,14 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
         .query("limit", Some(given.limit))
         .query("cursor", given.before.as_deref());
     let answer = client.call(call).await?;
-    if output.is_reported(&answer)? {
-        return Ok(Exit::Ok);
-    }
-    let history = answer.value();
-    if let Some(cursor) = history["next_cursor"].as_str() {
-        output.note(&format!("older ones: --before {cursor}\n"));
-    }
-    output.line(&format!(
-        "{} {}",
-        given.identity.kind, given.identity.subject
-    ))?;
-    let story = items(&history["events"]).to_vec();
-    output.columns(COLUMNS, &story, answer.now, true)?;
-    Ok(Exit::Ok)
+    output.show(&answer, |output, history| {
+        if let Some(cursor) = history["next_cursor"].as_str() {
+            output.note(&format!("older ones: --before {cursor}\n"));
+        }
+        let IdentityArguments { kind, subject } = &given.identity;
+        output.line(&format!("{kind} {subject}"))?;
+        output.columns(COLUMNS, items(&history["events"]), answer.now, true)
+    })
 }
 
 fn happened(it: &Value) -> &Value {

@@ -15,7 +15,7 @@ use almanack_core::{edition::port::Publisher, secret::Secret};
 use super::Workshop;
 use crate::{
     config::settings::{Edition, edition::TIMEOUT},
-    failure::Failure,
+    failure::{Failure, Result},
     wiring::entropy,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn publishers(
     workshop: &Workshop<'_>,
     edition: &Edition,
     paper: Box<dyn Write + Send>,
-) -> Result<Vec<Arc<dyn Publisher>>, Failure> {
+) -> Result<Vec<Arc<dyn Publisher>>> {
     if edition.keys.test_mode {
         return Ok(vec![Arc::new(TerminalPublisher::new("terminal", paper))]);
     }
@@ -51,7 +51,7 @@ pub(super) fn publishers(
     Ok(publishers)
 }
 
-fn github(workshop: &Workshop<'_>, token: &Secret) -> Result<Arc<Github>, Failure> {
+fn github(workshop: &Workshop<'_>, token: &Secret) -> Result<Arc<Github>> {
     let settings = GithubSettings {
         base_url: workshop.settings.github.api_url.clone(),
         token: Token::new(token.expose()),

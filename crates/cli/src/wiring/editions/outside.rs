@@ -27,7 +27,7 @@ use crate::{
             edition::{Pages, Stories, read_template},
         },
     },
-    failure::Failure,
+    failure::{Failure, Result},
 };
 
 /// Everything an edition is made from and goes to.
@@ -35,7 +35,7 @@ pub(super) fn outside(
     workshop: &Workshop<'_>,
     edition: &Edition,
     (purpose, paper): (Purpose, Box<dyn Write + Send>),
-) -> Result<Outside, Failure> {
+) -> Result<Outside> {
     Ok(Outside {
         source: source(workshop, edition),
         reader: reader(workshop, &edition.pages)?,
@@ -80,7 +80,7 @@ fn source(workshop: &Workshop<'_>, edition: &Edition) -> Arc<dyn StorySource> {
     Arc::new(JudgedStories::new(listed, guard))
 }
 
-fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Failure> {
+fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>> {
     let (client, clock) = (workshop.outbound.client(), Arc::clone(&workshop.clock));
     Ok(match pages {
         Pages::BuiltIn => {
@@ -105,7 +105,7 @@ fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>, Fai
     })
 }
 
-fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure> {
+fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>> {
     let Some(secret) = secret else {
         return Ok(None);
     };
@@ -116,7 +116,7 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure>
     })
 }
 
-fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>, Failure> {
+fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>> {
     let summary_chars = edition.keys.summary_length;
     let Some(model) = &edition.model else {
         return Ok(Arc::new(Extractive { summary_chars }));
@@ -133,7 +133,7 @@ fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>,
 }
 
 /// Without rendering no template is needed; a missing file must not hide stored editions.
-fn renderer(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
+fn renderer(edition: &Edition, purpose: Purpose) -> Result<Template> {
     let file = edition.keys.template.as_ref();
     let Some(file) = file.filter(|_| purpose == Purpose::Make) else {
         return Ok(Template::built_in());

@@ -16,7 +16,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const LINE_MAX: u64 = 4_096;
 
 /// Reads all files into one set of sources.
-pub(super) fn traces(names: &[String]) -> Result<Vec<Trace>, Failure> {
+pub(super) fn traces(names: &[String]) -> Result<Vec<Trace>> {
     let mut traces = Traces::default();
     for name in names {
         if name == "-" {
@@ -29,7 +29,7 @@ pub(super) fn traces(names: &[String]) -> Result<Vec<Trace>, Failure> {
     Ok(traces.finish())
 }
 
-fn file(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<(), Failure> {
+fn file(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<()> {
     let begin = from.fill_buf().map_err(|error| unreadable(name, &error))?;
     if begin.starts_with(&GZIP) {
         lines(traces, name, BufReader::new(MultiGzDecoder::new(from)))
@@ -38,7 +38,7 @@ fn file(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<(), F
     }
 }
 
-fn lines(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<(), Failure> {
+fn lines(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<()> {
     let mut bytes = Vec::new();
     for number in 1_u64.. {
         bytes.clear();

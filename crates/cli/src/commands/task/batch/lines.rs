@@ -22,7 +22,7 @@ pub(super) struct Line {
 }
 
 /// Opens a file, or standard input for `-`; with its size, where that is known.
-pub(super) fn open(file: &str) -> Result<(Box<dyn BufRead>, Option<u64>), Failure> {
+pub(super) fn open(file: &str) -> Result<(Box<dyn BufRead>, Option<u64>)> {
     if file == "-" {
         return Ok((Box::new(BufReader::new(io::stdin())), None));
     }
@@ -49,7 +49,7 @@ impl Lines {
     }
 
     /// Up to [`CHUNK_LINES`] lines with something on them; none at the end.
-    pub(super) fn next_chunk(&mut self) -> Result<Vec<Line>, Failure> {
+    pub(super) fn next_chunk(&mut self) -> Result<Vec<Line>> {
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         while chunk.len() < CHUNK_LINES && bytes < CHUNK_BYTES {
             let Some(text) = self.next_line()? else {
@@ -66,7 +66,7 @@ impl Lines {
         Ok(chunk)
     }
 
-    fn next_line(&mut self) -> Result<Option<String>, Failure> {
+    fn next_line(&mut self) -> Result<Option<String>> {
         let mut bytes = Vec::new();
         let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
         let read = self.input.by_ref().take(most).read_until(b'\n', &mut bytes);
