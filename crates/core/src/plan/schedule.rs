@@ -300,6 +300,22 @@ pub struct ScheduleWrite {
     pub edit: Option<Edit>,
 }
 
+impl ScheduleWrite {
+    /// Writes the schedule alone, over version `seen` of it.
+    pub fn of(seen: Option<i64>, schedule: Schedule, now: Timestamp) -> Self {
+        Self {
+            seen,
+            decided_at: now,
+            schedule,
+            takes_back: None,
+            slots: Vec::new(),
+            fires: Vec::new(),
+            cancels: Vec::new(),
+            edit: None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,21 +360,5 @@ mod tests {
         assert_eq!(open.len(), BESIDE_MAX + 1);
         assert_eq!(open.first().unwrap(), "newest");
         assert_eq!(open.last().unwrap(), "1", "the oldest is forgotten");
-    }
-}
-
-impl ScheduleWrite {
-    /// Writes the schedule alone, over version `seen` of it.
-    pub fn of(seen: Option<i64>, schedule: Schedule, now: Timestamp) -> Self {
-        Self {
-            seen,
-            decided_at: now,
-            schedule,
-            takes_back: None,
-            slots: Vec::new(),
-            fires: Vec::new(),
-            cancels: Vec::new(),
-            edit: None,
-        }
     }
 }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 /// One row per code: its name for programs, its HTTP status, its title for people.
 macro_rules! codes {
-    ($($(#[$doc:meta])* $code:ident = $name:literal, $status:ident, $title:literal;)+) => {
+    ($($(#[$doc:meta])* $code:ident = $name:tt, $status:ident, $title:literal;)+) => {
         /// What went wrong, for programs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
         pub enum Code { $($(#[$doc])* #[serde(rename = $name)] $code,)+ }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::http::Method;
+use boon::{Compiler, Schemas};
 use serde_json::Value;
 
 use crate::harness::{World, request};
@@ -96,6 +97,46 @@ async fn every_operation_has_an_example() {
         let shown = path == "/api/v1/openapi.json" || has_example(operation);
         assert!(shown, "{method} {path} is shown by no exchange of api.http");
     }
+}
+
+/// Examples are what was really sent and answered, so a schema that refuses one is wrong.
+#[tokio::test]
+async fn every_example_fits_its_schema() {
+    let document = document(&World::open()).await;
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler
+        .add_resource("openapi.json", document.clone())
+        .unwrap();
+    let (mut checked, mut refused) = (0, Vec::new());
+    for at in bodies(&document) {
+        let body = document.pointer(&at).unwrap();
+        if let (Some(example), Some(_)) = (body.get("example"), body.get("schema")) {
+            let fragment = at.replace('{', "%7B").replace('}', "%7D");
+            let schema = format!("openapi.json#{fragment}/schema");
+            let schema = compiler.compile(&schema, &mut schemas).unwrap();
+            let error = schemas.validate(example, schema).err();
+            refused.extend(error.map(|error| format!("{at}: {error}")));
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked} examples");
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+/// Where bodies are described.
+fn bodies(document: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut left = vec![("/paths".to_owned(), &document["paths"])];
+    while let Some((at, part)) = left.pop() {
+        for (name, inner) in part.as_object().into_iter().flatten() {
+            let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+            match name.as_str() {
+                "application/json" => found.push(at),
+                _ => left.push((at, inner)),
+            }
+        }
+    }
+    found
 }
 
 /// Of what is sent, of what is answered, or of what its path names.

@@ -245,7 +245,7 @@ fn confirm(delivery: &mut Delivery, receipt: Option<&String>) {
 
 fn find<'a>(account: &'a Account, key: &DeliveryKey) -> Option<&'a Delivery> {
     let mut deliveries = account.deliveries.iter();
-    deliveries.find(|delivery| DeliveryKey::of(*delivery) == *key)
+    deliveries.find(|delivery| DeliveryKey::of(delivery) == *key)
 }
 
 fn written(account: &Account, delivery: Delivery, now: Timestamp) -> Change {
