@@ -18,8 +18,7 @@ use reqwest::header::{self, HeaderName};
 use serde::Deserialize;
 
 use crate::{
-    http::{self, Client, HostLimiter, Limits, Request},
-    launcher::{give_up, retry},
+    http::{self, Client, HostLimiter, Limits, Permit, Request},
     signature::SigningKey,
     trace::{self, TRACEPARENT},
 };
@@ -32,14 +31,15 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Behaviour<'a> {
+/// How a receiver is called.
+#[derive(Debug, Clone)]
+pub struct Behaviour {
     /// How long an answer may take, connection included.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
     /// What calls are signed with.
-    pub(crate) key: Option<&'a SigningKey>,
+    pub key: Option<SigningKey>,
     /// Answers that mean "this had already taken effect".
-    pub(crate) already_done: &'a [AlreadyDone],
+    pub already_done: Vec<AlreadyDone>,
 }
 
 /// The id and signature of a call.
@@ -81,31 +81,21 @@ impl<'a> Seal<'a> {
     }
 }
 
-pub(crate) struct Caller {
-    client: Client,
-    clock: Arc<dyn Clock>,
-    hosts: Option<HostLimiter>,
+/// Makes the calls.
+pub struct Caller {
+    pub client: Client,
+    pub clock: Arc<dyn Clock>,
+    /// The hosts' limits, if they apply.
+    pub hosts: Option<HostLimiter>,
 }
 
 impl Caller {
-    pub(crate) fn new(client: Client, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            client,
-            clock,
-            hosts: None,
-        }
-    }
-
-    /// Applies the hosts' limits.
-    pub(crate) fn limited(self, hosts: HostLimiter) -> Self {
-        Self {
-            hosts: Some(hosts),
-            ..self
-        }
-    }
-
-    pub(crate) fn clock(&self) -> &dyn Clock {
-        self.clock.as_ref()
+    /// A permit to call, if there are limits; the outcome if the host has reached its own.
+    pub(crate) fn enter(&self, url: &str) -> Result<Option<Permit>, Outcome> {
+        let hosts = self.hosts.as_ref();
+        let permit = hosts.map(|hosts| hosts.enter(url, &self.clock)).transpose();
+        let why = "waits for its host, which has reached its limit of concurrent calls";
+        permit.map_err(|at| Outcome::NotNow { at, why })
     }
 
     /// Sends `body` for an attempt at `task`. The task's id is the same for every attempt,
@@ -113,17 +103,13 @@ impl Caller {
     pub(crate) async fn call(
         &self,
         url: &str,
-        behaviour: Behaviour<'_>,
+        behaviour: &Behaviour,
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
-        let permit = self
-            .hosts
-            .as_ref()
-            .map(|hosts| hosts.enter(url, &self.clock));
-        let mut permit = match permit.transpose() {
+        let mut permit = match self.enter(url) {
             Ok(permit) => permit,
-            Err(at) => return host_is_busy(at),
+            Err(busy) => return busy,
         };
         let mut request = self.request(url, behaviour, task, body);
         let traced = trace::begin(self.clock.now());
@@ -148,7 +134,7 @@ impl Caller {
     fn request(
         &self,
         url: &str,
-        behaviour: Behaviour<'_>,
+        behaviour: &Behaviour,
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Request {
@@ -156,13 +142,13 @@ impl Caller {
             idempotency_key: &format!("almanack-task-{}", task.id),
             id: &format!("almanack-task-{}-{}", task.id, task.term.0),
             at: self.clock.now(),
-            key: behaviour.key,
+            key: behaviour.key.as_ref(),
         };
         sealed.post(url, behaviour.timeout, body)
     }
 
     /// The status counts. A body that cannot be read, or is too large, has no `code`.
-    async fn read(&self, mut answer: http::Answer, behaviour: Behaviour<'_>) -> Outcome {
+    async fn read(&self, mut answer: http::Answer, behaviour: &Behaviour) -> Outcome {
         let body = answer.read().await;
         let code = body.ok().and_then(|body| code_of(&body));
         let answer = Answer {
@@ -170,22 +156,16 @@ impl Caller {
             code: code.as_deref(),
             retry_after: answer.head.header(&header::RETRY_AFTER),
         };
-        judge(&answer, behaviour.already_done, self.clock.now())
+        judge(&answer, &behaviour.already_done, self.clock.now())
     }
-}
-
-/// The outcome for a task whose host has reached its limit of concurrent calls.
-pub(crate) fn host_is_busy(at: Timestamp) -> Outcome {
-    let why = "waits for its host, which has reached its limit of concurrent calls";
-    Outcome::NotNow { at, why }
 }
 
 /// Without an answer, a retry may succeed; a refused address stays refused.
 fn unanswered(error: &http::Error) -> Outcome {
     if error.is_transient() {
-        retry(error.to_string())
+        Outcome::retry(error.to_string())
     } else {
-        give_up(error.to_string())
+        Outcome::give_up(error.to_string())
     }
 }
 

@@ -3,26 +3,19 @@
 //! One POST per attempt, signed, with everything the service needs to be idempotent. How it is sent
 //! and what the answer means is shared with webhooks, in `call.rs`.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::collections::BTreeMap;
 
 use almanack_core::{
-    callback::AlreadyDone,
     finish::Outcome,
     handler::Handler,
     task::{ClaimedTask, Kind},
-    time::Clock,
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::{
-    call::{Behaviour, Caller},
-    http::{Client, HostLimiter},
-    launcher::give_up,
-    signature::SigningKey,
-};
+use crate::call::{Behaviour, Caller};
 
 /// The wait before a task without an address is retried: time to fix the configuration.
 const UNADDRESSED_WAIT: SignedDuration = SignedDuration::from_secs(60);
@@ -32,51 +25,14 @@ const UNADDRESSED_WAIT: SignedDuration = SignedDuration::from_secs(60);
 pub struct CallbackSettings {
     /// The address to call, unless the task has one.
     pub url: Option<String>,
-    /// How long an answer may take, connection included.
-    pub timeout: Duration,
-    /// What calls are signed with.
-    pub key: Option<SigningKey>,
-    /// Answers that mean "this had already taken effect".
-    pub already_done: Vec<AlreadyDone>,
-}
-
-impl CallbackSettings {
-    fn behaviour(&self) -> Behaviour<'_> {
-        Behaviour {
-            timeout: self.timeout,
-            key: self.key.as_ref(),
-            already_done: &self.already_done,
-        }
-    }
+    pub behaviour: Behaviour,
 }
 
 pub struct CallbackHandler {
-    caller: Caller,
-    by_kind: BTreeMap<Kind, CallbackSettings>,
-    otherwise: CallbackSettings,
-}
-
-impl CallbackHandler {
-    /// Calls with the settings of `by_kind`, or with `otherwise` for other kinds.
-    pub fn new(
-        client: Client,
-        clock: Arc<dyn Clock>,
-        by_kind: BTreeMap<Kind, CallbackSettings>,
-        otherwise: CallbackSettings,
-    ) -> Self {
-        Self {
-            caller: Caller::new(client, clock),
-            by_kind,
-            otherwise,
-        }
-    }
-
-    /// Applies the hosts' limits.
-    #[must_use]
-    pub fn limited(self, hosts: HostLimiter) -> Self {
-        let caller = self.caller.limited(hosts);
-        Self { caller, ..self }
-    }
+    pub caller: Caller,
+    pub by_kind: BTreeMap<Kind, CallbackSettings>,
+    /// For the other kinds.
+    pub otherwise: CallbackSettings,
 }
 
 #[async_trait]
@@ -90,11 +46,9 @@ impl Handler for CallbackHandler {
             return unaddressed(&task.identity.kind);
         };
         let Ok(body) = Body::of(task).and_then(|body| serde_json::to_vec(&body)) else {
-            return give_up("the stored payload is not JSON");
+            return Outcome::give_up("the stored payload is not JSON");
         };
-        self.caller
-            .call(url, settings.behaviour(), task, body)
-            .await
+        self.caller.call(url, &settings.behaviour, task, body).await
     }
 }
 
@@ -103,10 +57,7 @@ impl Handler for CallbackHandler {
 fn unaddressed(kind: &Kind) -> Outcome {
     tracing::warn!(%kind, "no callback address is configured for this kind; its tasks wait");
     let error = format!("no callback address for kind `{kind}`; configure kinds.{kind}.url");
-    Outcome::Retry {
-        error,
-        retry_after: Some(UNADDRESSED_WAIT),
-    }
+    Outcome::retry_after(UNADDRESSED_WAIT, error)
 }
 
 #[derive(Serialize)]

@@ -39,7 +39,7 @@ use tokio::{
 };
 
 use crate::{
-    launcher::{give_up, retry, wrong_target},
+    launcher::wrong_target,
     process::{self, Leash},
 };
 use output::Tail;
@@ -167,8 +167,10 @@ async fn watch(
     let tail = running.finish().await;
     match ended {
         Ok(Ok(status)) => outcome_of(status, &tail),
-        Ok(Err(error)) => retry(tail.after(&format!("its exit status is unknown: {error}"))),
-        Err(_) => retry(tail.after(&format!("did not end within {time:?}, stopped"))),
+        Ok(Err(error)) => {
+            Outcome::retry(tail.after(&format!("its exit status is unknown: {error}")))
+        }
+        Err(_) => Outcome::retry(tail.after(&format!("did not end within {time:?}, stopped"))),
     }
 }
 
@@ -187,14 +189,11 @@ impl Launcher for CommandLauncher {
             return wrong_target("commands", &firing.target);
         };
         let Some((program, arguments)) = argv.split_first() else {
-            return give_up("the command is empty");
+            return Outcome::give_up("the command is empty");
         };
         if let Err(refused) = self.settings.allowed.check(program) {
             // Another node may allow it; the window ends the waiting.
-            return Outcome::Retry {
-                error: refused.to_string(),
-                retry_after: Some(ELSEWHERE_AFTER),
-            };
+            return Outcome::retry_after(ELSEWHERE_AFTER, refused.to_string());
         }
         let Ok(_place) = self.places.try_acquire() else {
             let at = task.started_at.saturating_add(FULL_AGAIN);
@@ -282,9 +281,7 @@ impl Running {
 
 fn outcome_of(status: ExitStatus, tail: &Tail) -> Outcome {
     if status.success() {
-        return Outcome::Done {
-            detail: Some(tail.after("exit code 0")),
-        };
+        return Outcome::done(tail.after("exit code 0"));
     }
     let unstarted = status.code().and_then(|code| tail.not_started(code));
     if let Some(error) = unstarted {
@@ -295,7 +292,7 @@ fn outcome_of(status: ExitStatus, tail: &Tail) -> Outcome {
         Some(code) => format!("exit code {code}"),
         None => format!("ended by {status}"),
     };
-    retry(tail.after(&what))
+    Outcome::retry(tail.after(&what))
 }
 
 /// A program that is missing or not executable stays so; a machine that is out of memory may
@@ -310,11 +307,11 @@ fn not_started(error: &io::Error) -> Outcome {
     );
     match error.kind() {
         io::ErrorKind::NotFound => {
-            give_up("the program or the directory it should run in does not exist")
+            Outcome::give_up("the program or the directory it should run in does not exist")
         }
         _ if hopeless || Errno::from_io_error(error) == Some(Errno::NOEXEC) => {
-            give_up(format!("the program cannot be run: {error}"))
+            Outcome::give_up(format!("the program cannot be run: {error}"))
         }
-        _ => retry(format!("the program was not started: {error}")),
+        _ => Outcome::retry(format!("the program was not started: {error}")),
     }
 }

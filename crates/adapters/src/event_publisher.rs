@@ -5,21 +5,19 @@
 //! remembers ids processes each event once. What an answer means is decided in `core::event`; the
 //! body of an answer is not read.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use almanack_core::{
     event::outgoing::{CloudEvent, EventPublisher, Mode, Written, judge},
     finish::Outcome,
     percent,
-    time::Clock,
 };
 use async_trait::async_trait;
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 
 use crate::{
-    call::{Seal, host_is_busy},
-    http::{Client, HostLimiter, Request},
-    launcher::{give_up, retry},
+    call::{Caller, Seal},
+    http::Request,
     signature::SigningKey,
 };
 
@@ -36,35 +34,8 @@ pub struct WebhookEventPublisherSettings {
 }
 
 pub struct WebhookEventPublisher {
-    client: Client,
-    clock: Arc<dyn Clock>,
-    settings: WebhookEventPublisherSettings,
-    hosts: Option<HostLimiter>,
-}
-
-impl WebhookEventPublisher {
-    /// Delivers according to `settings`.
-    pub fn new(
-        client: Client,
-        clock: Arc<dyn Clock>,
-        settings: WebhookEventPublisherSettings,
-    ) -> Self {
-        Self {
-            client,
-            clock,
-            settings,
-            hosts: None,
-        }
-    }
-
-    /// Applies the hosts' limits.
-    #[must_use]
-    pub fn limited(self, hosts: HostLimiter) -> Self {
-        Self {
-            hosts: Some(hosts),
-            ..self
-        }
-    }
+    pub caller: Caller,
+    pub settings: WebhookEventPublisherSettings,
 }
 
 #[async_trait]
@@ -78,31 +49,25 @@ impl EventPublisher for WebhookEventPublisher {
         } = &self.settings;
         let written = match event.written(*mode) {
             Ok(written) => written,
-            Err(error) => return give_up(error.to_string()),
+            Err(error) => return Outcome::give_up(error.to_string()),
         };
-        let permit = self
-            .hosts
-            .as_ref()
-            .map(|hosts| hosts.enter(url, &self.clock));
-        let mut permit = match permit.transpose() {
+        let Caller { client, clock, .. } = &self.caller;
+        let mut permit = match self.caller.enter(url) {
             Ok(permit) => permit,
-            Err(at) => return host_is_busy(at),
+            Err(busy) => return busy,
         };
-        let sealed = Seal::of(&event.id, self.clock.now(), key.as_ref());
-        match self
-            .client
-            .open(request(written, url, *timeout, &sealed))
-            .await
-        {
+        let sealed = Seal::of(&event.id, clock.now(), key.as_ref());
+        let request = request(written, url, *timeout, &sealed);
+        match client.open(request).await {
             Ok(answer) => {
                 if let Some(permit) = &mut permit {
                     permit.answered();
                 }
                 let asked = answer.head.header(&RETRY_AFTER);
-                judge(answer.head.status, asked, self.clock.now())
+                judge(answer.head.status, asked, clock.now())
             }
             // A refused address can be fixed in the configuration, like one that does not answer.
-            Err(error) => retry(error.to_string()),
+            Err(error) => Outcome::retry(error.to_string()),
         }
     }
 }

@@ -52,6 +52,7 @@ use redirect::{Step, Trail};
 pub use error::{Error, NoClient, Phase};
 pub use host_admission::HostAdmission;
 pub use host_limit::HostLimiter;
+pub(crate) use host_limit::Permit;
 pub use request::{Answer, Head, Limits, Redirects, Request, Response};
 pub use resolve::{NoName, Resolve, SystemResolver};
 

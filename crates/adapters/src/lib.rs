@@ -4,7 +4,7 @@
 
 pub mod alert;
 pub mod bearer;
-mod call;
+pub mod call;
 pub mod callback;
 pub mod clock;
 pub mod command;
@@ -34,9 +34,4 @@ pub mod trace;
 mod upstream;
 pub mod webhook;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// What a mutex holds, also after a panic: nothing here is left half changed while it is locked.
-fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use almanack_core::locked;

@@ -4,15 +4,11 @@
 //! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
 //! which is the same for every attempt at one firing.
 
-use std::{sync::Arc, time::Duration};
-
 use almanack_core::{
-    callback::AlreadyDone,
     finish::Outcome,
     plan::{Firing, Trigger},
     target::{Launcher, Target},
     task::ClaimedTask,
-    time::Clock,
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -21,41 +17,13 @@ use serde_json::Value;
 
 use crate::{
     call::{Behaviour, Caller},
-    http::{Client, HostLimiter},
-    launcher::{give_up, wrong_target},
-    signature::SigningKey,
+    launcher::wrong_target,
 };
-
-/// How webhooks are called.
-#[derive(Debug, Clone)]
-pub struct WebhookSettings {
-    /// How long an answer may take, connection included.
-    pub timeout: Duration,
-    /// What calls are signed with.
-    pub key: Option<SigningKey>,
-    /// Answers that mean "this had already taken effect".
-    pub already_done: Vec<AlreadyDone>,
-}
 
 /// Fires at [`Target::Webhook`].
 pub struct WebhookLauncher {
-    caller: Caller,
-    settings: WebhookSettings,
-}
-
-impl WebhookLauncher {
-    /// Calls according to `settings`.
-    pub fn new(client: Client, clock: Arc<dyn Clock>, settings: WebhookSettings) -> Self {
-        let caller = Caller::new(client, clock);
-        Self { caller, settings }
-    }
-
-    /// Applies the hosts' limits.
-    #[must_use]
-    pub fn limited(self, hosts: HostLimiter) -> Self {
-        let caller = self.caller.limited(hosts);
-        Self { caller, ..self }
-    }
+    pub caller: Caller,
+    pub behaviour: Behaviour,
 }
 
 #[async_trait]
@@ -64,16 +32,11 @@ impl Launcher for WebhookLauncher {
         let Target::Webhook { url, body } = &firing.target else {
             return wrong_target("webhooks", &firing.target);
         };
-        let notice = Notice::of(firing, task, body.as_ref(), self.caller.clock().now());
+        let notice = Notice::of(firing, task, body.as_ref(), self.caller.clock.now());
         let Ok(notice) = serde_json::to_vec(&notice) else {
-            return give_up("the firing cannot be written as JSON");
+            return Outcome::give_up("the firing cannot be written as JSON");
         };
-        let behaviour = Behaviour {
-            timeout: self.settings.timeout,
-            key: self.settings.key.as_ref(),
-            already_done: &self.settings.already_done,
-        };
-        self.caller.call(url, behaviour, task, notice).await
+        self.caller.call(url, &self.behaviour, task, notice).await
     }
 }
 

@@ -62,11 +62,8 @@ impl Refusal {
     /// help.
     pub(crate) fn outcome(self, too_large: impl FnOnce() -> String) -> Outcome {
         match self {
-            Self::TooLarge(_) => Outcome::GiveUp { error: too_large() },
-            Self::NotNow(error) => Outcome::Retry {
-                error,
-                retry_after: None,
-            },
+            Self::TooLarge(_) => Outcome::give_up(too_large()),
+            Self::NotNow(error) => Outcome::retry(error),
         }
     }
 

@@ -1,9 +1,8 @@
 //! Warnings that are worth one line each.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Mutex};
+
+use almanack_core::locked;
 
 /// More than there are ways to fail; beyond that, lines are logged again.
 const LOGGED_MAX: usize = 50;
@@ -15,7 +14,7 @@ pub(crate) struct LoggedOnce(Mutex<BTreeSet<String>>);
 impl LoggedOnce {
     /// Whether this was not logged yet; now it counts as logged.
     pub(crate) fn is_new(&self, text: &str) -> bool {
-        let mut logged = self.lock();
+        let mut logged = locked(&self.0);
         if logged.len() >= LOGGED_MAX {
             logged.clear();
         }
@@ -24,15 +23,11 @@ impl LoggedOnce {
 
     #[cfg(feature = "kafka")]
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        locked(&self.0).is_empty()
     }
 
     /// All is well. Returns whether there was any warning.
     pub(crate) fn forget(&self) -> bool {
-        !std::mem::take(&mut *self.lock()).is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        !std::mem::take(&mut *locked(&self.0)).is_empty()
     }
 }

@@ -14,6 +14,7 @@ mod timing;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use almanack_adapters::{
+    call::Behaviour,
     callback::{CallbackHandler, CallbackSettings},
     clock::{MachineTime, SteadyClock, SystemClock},
     entropy::OsEntropy,
@@ -299,25 +300,38 @@ pub(crate) fn callback_handler(
 ) -> CallbackHandler {
     let otherwise = CallbackSettings {
         url: None,
-        timeout: timeout(settings.callback.timeout),
-        key: settings.callback.secret.clone(),
-        already_done: Vec::new(),
+        behaviour: behaviour(settings),
     };
+    let usual = &otherwise.behaviour;
     let by_kind: BTreeMap<Kind, CallbackSettings> = settings
         .kinds
         .iter()
         .map(|(kind, of_kind)| {
             let call = CallbackSettings {
                 url: of_kind.url.as_ref().map(ToString::to_string),
-                timeout: of_kind.timeout.map_or(otherwise.timeout, timeout),
-                key: of_kind.secret.clone().or_else(|| otherwise.key.clone()),
-                already_done: of_kind.already_done.clone(),
+                behaviour: Behaviour {
+                    timeout: of_kind.timeout.map_or(usual.timeout, timeout),
+                    key: of_kind.secret.clone().or_else(|| usual.key.clone()),
+                    already_done: of_kind.already_done.clone(),
+                },
             };
             (kind.clone(), call)
         })
         .collect();
-    let handler = CallbackHandler::new(outbound.client(), clock, by_kind, otherwise);
-    handler.limited(outbound.hosts())
+    CallbackHandler {
+        caller: outbound.caller(clock),
+        by_kind,
+        otherwise,
+    }
+}
+
+/// How services and hooks are called, unless their kind says otherwise.
+fn behaviour(settings: &Settings) -> Behaviour {
+    Behaviour {
+        timeout: timeout(settings.callback.timeout),
+        key: settings.callback.secret.clone(),
+        already_done: Vec::new(),
+    }
 }
 
 /// Settings bound timeouts from below, so none is negative.

@@ -26,13 +26,16 @@
 //! guessing would turn the guess into a fact at the next start.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::time::{Clock, to_micros};
+use crate::{
+    locked,
+    time::{Clock, to_micros},
+};
 
 /// The largest difference between two readings that is no step: time services correct so much at
 /// once, and no schedule depends on it.
@@ -296,7 +299,7 @@ impl GuardedClock {
     ///
     /// Time jumps here alone, if a step is believed: the caller extends its leases next.
     pub fn mark(&self) -> Option<Mark> {
-        let mut held = self.held();
+        let mut held = locked(&self.held);
         let reading = self.source.read();
         held.guard.believe(reading);
         let at = held.guard.read(reading);
@@ -311,7 +314,7 @@ impl GuardedClock {
 
     /// Begins again where the store remembers `mark`, if a person accepted a time since.
     pub fn adopt(&self, mark: &Mark) {
-        let mut held = self.held();
+        let mut held = locked(&self.held);
         if mark.revision > held.revision {
             let guard = Guard::start(self.source.read(), self.source.boot(), Some(mark));
             *held = Held {
@@ -320,22 +323,17 @@ impl GuardedClock {
             };
         }
     }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        // Nothing is ever half written: what is behind the lock is replaced whole.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Clock for GuardedClock {
     fn now(&self) -> Timestamp {
         // Read under the lock: a reading that waited for it would look like a small step back.
-        let mut held = self.held();
+        let mut held = locked(&self.held);
         held.guard.read(self.source.read())
     }
 
     fn standing(&self) -> Standing {
-        let mut held = self.held();
+        let mut held = locked(&self.held);
         held.guard.read(self.source.read());
         held.guard.standing()
     }

@@ -23,7 +23,8 @@ pub const DETAIL_BYTES_MAX: usize = 500;
 pub const EXPIRIES_MAX: u32 = 20;
 
 /// How an attempt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// It took effect, or had already taken effect.
     Done {
@@ -74,6 +75,14 @@ impl Outcome {
         }
     }
 
+    /// It is tried again, after this wait at the soonest.
+    pub fn retry_after(wait: SignedDuration, error: impl Into<String>) -> Self {
+        Self::Retry {
+            error: error.into(),
+            retry_after: Some(wait),
+        }
+    }
+
     /// It fails for good.
     pub fn give_up(error: impl Into<String>) -> Self {
         Self::GiveUp {
@@ -91,15 +100,7 @@ impl Outcome {
 
     /// The name used in the history, the metrics and the logs.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Done { .. } => "done",
-            Self::Again { .. } => "again",
-            Self::Retry { .. } => "retry",
-            Self::GiveUp { .. } => "give_up",
-            Self::LeaseExpired => "lease_expired",
-            Self::HandedBack => "handed_back",
-            Self::NotNow { .. } => "not_now",
-        }
+        self.into()
     }
 
     fn detail(&self) -> Option<String> {

@@ -48,3 +48,10 @@ pub mod task;
 pub mod text;
 pub mod time;
 pub mod token;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a mutex holds, also after a panic: nothing is left half changed while it is locked.
+pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -94,7 +94,8 @@ pub struct Definition {
 }
 
 /// Whether a source is looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum State {
     /// It is.
     Active,
@@ -117,11 +118,7 @@ pub enum State {
 impl State {
     /// The name used in the store and the API.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused { .. } => "paused",
-            Self::Ended { .. } => "ended",
-        }
+        self.into()
     }
 }
 

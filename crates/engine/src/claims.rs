@@ -6,12 +6,9 @@
 //! its way here runs out and its tasks come back. Each claim is valid only as far as it was itself
 //! proven: a heartbeat sent while a claim was still on its way says nothing about that claim.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Mutex};
 
-use almanack_core::store::ClaimId;
+use almanack_core::{locked, store::ClaimId};
 use jiff::Timestamp;
 
 /// Open and done claims of one node.
@@ -41,14 +38,14 @@ impl ClaimBook {
                 given_up: false,
                 valid_until,
             };
-            self.pages().open.insert(claim, held);
+            locked(&self.0).open.insert(claim, held);
         }
     }
 
     /// A heartbeat asked for `asked` and extended `extended` of them. What it did not extend has
     /// passed on to others.
     pub fn extended(&self, asked: &[ClaimId], extended: &[ClaimId], valid_until: Timestamp) {
-        let mut pages = self.pages();
+        let mut pages = locked(&self.0);
         for claim in asked {
             let Some(held) = pages.open.get_mut(claim) else {
                 continue;
@@ -63,7 +60,7 @@ impl ClaimBook {
 
     /// Until when every claim in the book may be acted on.
     pub fn valid_until(&self) -> Timestamp {
-        let pages = self.pages();
+        let pages = locked(&self.0);
         let each = pages.open.values().map(|held| held.valid_until);
         each.min().unwrap_or(Timestamp::MAX)
     }
@@ -72,7 +69,7 @@ impl ClaimBook {
     /// until their endings are written, but the node no longer acts on them.
     pub fn take_lapsed(&self, now: Timestamp) -> Vec<ClaimId> {
         let mut lapsed = Vec::new();
-        for (claim, held) in &mut self.pages().open {
+        for (claim, held) in &mut locked(&self.0).open {
             if held.valid_until <= now {
                 held.valid_until = Timestamp::MAX;
                 lapsed.push(*claim);
@@ -83,7 +80,7 @@ impl ClaimBook {
 
     /// Endings of these claims' tasks are written, one per entry.
     pub fn tick_off(&self, claims: impl Iterator<Item = ClaimId>) {
-        let mut pages = self.pages();
+        let mut pages = locked(&self.0);
         for claim in claims {
             let Some(held) = pages.open.get_mut(&claim) else {
                 continue;
@@ -101,7 +98,7 @@ impl ClaimBook {
     /// others of its tasks are open, and is then left to expire instead of being forgotten: then
     /// the task is due again.
     pub fn give_up(&self, claim: ClaimId) {
-        let mut pages = self.pages();
+        let mut pages = locked(&self.0);
         let Some(held) = pages.open.get_mut(&claim) else {
             return;
         };
@@ -114,17 +111,12 @@ impl ClaimBook {
 
     /// What must be kept alive.
     pub fn held(&self) -> Vec<ClaimId> {
-        self.pages().open.keys().copied().collect()
+        locked(&self.0).open.keys().copied().collect()
     }
 
     /// What can be forgotten; returned once.
     pub fn take_done(&self) -> Vec<ClaimId> {
-        std::mem::take(&mut self.pages().done)
-    }
-
-    /// Every change leaves the pages consistent, so a panic elsewhere does not spoil them.
-    fn pages(&self) -> MutexGuard<'_, Pages> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut locked(&self.0).done)
     }
 }
 

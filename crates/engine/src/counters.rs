@@ -1,9 +1,8 @@
 //! What a node is doing, in numbers: for a caller that waits until it is idle.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Mutex};
+
+use almanack_core::locked;
 
 /// What a node has planned and tried since it started.
 #[derive(Debug, Default)]
@@ -28,36 +27,32 @@ pub struct Counts {
 impl Counters {
     /// The numbers now.
     pub fn counts(&self) -> Counts {
-        self.lock().clone()
+        locked(&self.counts).clone()
     }
 
     pub(crate) fn planned(&self, fired: u64, skipped: u64) {
-        let mut counts = self.lock();
+        let mut counts = locked(&self.counts);
         counts.fired += fired;
         counts.skipped += skipped;
     }
 
     pub(crate) fn asks(&self) {
-        self.lock().asking += 1;
+        locked(&self.counts).asking += 1;
     }
 
     /// What a claim returned is counted as started before this.
     pub(crate) fn asked(&self) {
-        let mut counts = self.lock();
+        let mut counts = locked(&self.counts);
         counts.asking = counts.asking.saturating_sub(1);
     }
 
     pub(crate) fn started(&self, attempts: usize) {
-        self.lock().under_way += attempts as u64;
+        locked(&self.counts).under_way += attempts as u64;
     }
 
     pub(crate) fn ended(&self, outcome: &'static str) {
-        let mut counts = self.lock();
+        let mut counts = locked(&self.counts);
         counts.under_way = counts.under_way.saturating_sub(1);
         *counts.ended.entry(outcome).or_default() += 1;
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,13 +7,14 @@ mod others;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
     backoff::{Backoff, next_wait},
     finish::Outcome,
     handler::Handler,
+    locked,
     plan::Firing,
     reschedule::{Put, Request, Rule},
     reserved::may_fire,
@@ -93,10 +94,8 @@ impl DispatchHandler {
         let type_name = firing.target.type_name();
         let Some(launcher) = self.launchers.get(type_name) else {
             // Another node may be allowed what this one is not; the window ends the waiting.
-            return Outcome::Retry {
-                error: format!("this node does not support {type_name} targets"),
-                retry_after: Some(ELSEWHERE_AFTER),
-            };
+            let error = format!("this node does not support {type_name} targets");
+            return Outcome::retry_after(ELSEWHERE_AFTER, error);
         };
         if !firing.gives_way {
             return launcher.fire(firing, task).await;
@@ -125,7 +124,7 @@ impl DispatchHandler {
 
     /// Room among the firings of a schedule; `None` if it has as many as it may.
     fn room(&self, schedule: &str) -> Option<Room<'_>> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = locked(&self.running);
         let count = running.entry(schedule.to_owned()).or_default();
         (*count < self.firings_max).then(|| {
             *count += 1;
@@ -157,8 +156,7 @@ impl DispatchHandler {
         let now = self.clock.now();
         let next = now.saturating_add(wait).unwrap_or(LATEST);
         if next < firing.retry_until {
-            let retry_after = Some(wait);
-            return Outcome::Retry { error, retry_after };
+            return Outcome::retry_after(wait, error);
         }
         let until = firing.retry_until;
         Outcome::give_up(format!(
@@ -184,8 +182,7 @@ struct Room<'a> {
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        let running = self.handler.running.lock();
-        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        let mut running = locked(&self.handler.running);
         if let Some(count) = running.get_mut(&self.schedule) {
             *count -= 1;
             if *count == 0 {

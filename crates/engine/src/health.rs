@@ -7,14 +7,12 @@
 //! publishes these troubles beside the heartbeat, where every node's watch finds them (see
 //! [`almanack_core::alert::trouble`]).
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Mutex};
 
 use almanack_core::{
     alert::{Rule, trouble::Trouble},
     event::incoming::{envelope::Bus, intake::Links},
+    locked,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -74,18 +72,18 @@ impl Health {
 
     /// A write was committed.
     pub fn note_written(&self, at: Timestamp) {
-        self.known().written_at = Some(at);
+        locked(&self.known).written_at = Some(at);
     }
 
     /// It was asked to stop.
     pub fn note_leaving(&self) {
-        self.known().is_leaving = true;
+        locked(&self.known).is_leaving = true;
     }
 
     /// Whether something it depends on works, or why not. What is wrong already stays so since it
     /// began.
     pub fn note(&self, (rule, name): (Rule, &str), now: Timestamp, state: Result<(), String>) {
-        let mut known = self.known();
+        let mut known = locked(&self.known);
         let key = (rule, name.to_owned());
         let changed = match state {
             Ok(()) => known.troubles.remove(&key).is_some(),
@@ -104,13 +102,13 @@ impl Health {
 
     /// Whether it may be given work.
     pub fn readiness(&self, now: Timestamp) -> Readiness {
-        if self.known().is_leaving {
+        if locked(&self.known).is_leaving {
             return Readiness::Leaving;
         }
         if let Some(since) = self.not_written_since(now) {
             return Readiness::NotWriting { since };
         }
-        let known = self.known();
+        let known = locked(&self.known);
         let mut degraded: Vec<String> = known.troubles.keys().map(|it| it.1.clone()).collect();
         degraded.sort();
         Readiness::Ready { degraded }
@@ -118,28 +116,24 @@ impl Health {
 
     /// When a write was last committed, if that is too long ago.
     pub fn not_written_since(&self, now: Timestamp) -> Option<Timestamp> {
-        let written_at = self.known().written_at?;
+        let written_at = locked(&self.known).written_at?;
         (now.duration_since(written_at) > self.stale_after).then_some(written_at)
     }
 
     /// What is wrong, one per rule.
     pub fn troubles(&self) -> Vec<Trouble> {
-        by_rule(&self.known().troubles)
+        by_rule(&locked(&self.known).troubles)
     }
 
     /// The same, if it has not been published yet; and which change that is.
     pub(crate) fn unpublished(&self) -> Option<(u64, Vec<Trouble>)> {
-        let known = self.known();
+        let known = locked(&self.known);
         (known.changes != known.published).then(|| (known.changes, by_rule(&known.troubles)))
     }
 
     /// Everything up to this change is published.
     pub(crate) fn note_published(&self, change: u64) {
-        self.known().published = change;
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.known).published = change;
     }
 }
 

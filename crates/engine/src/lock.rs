@@ -6,10 +6,11 @@
 //! removed marker is no longer current, and retention forgets it like everything that has ended; so
 //! retention must keep markers at least as long as slots may be late.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use almanack_core::{
     lock::{Acquired, Doubts, Error, LockKey, SlotLock},
+    locked,
     reschedule::{Amend, Change, Rule},
     store::{Applied, TaskFilter, TaskStore},
     task::{
@@ -82,20 +83,16 @@ impl StoreLock {
         };
         Ok(if won { Acquired::Won } else { Acquired::Lost })
     }
-
-    fn doubts(&self) -> MutexGuard<'_, Doubts<u64>> {
-        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[async_trait]
 impl SlotLock for StoreLock {
     async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error> {
-        let doubted = self.doubts().take(key);
+        let doubted = locked(&self.doubts).take(key);
         let receipt = doubted.unwrap_or_else(|| self.entropy.next_u64());
         let settled = self.settle(key, receipt, doubted.is_some()).await;
         if settled.is_err() {
-            self.doubts().put(*key, receipt);
+            locked(&self.doubts).put(*key, receipt);
         }
         settled
     }

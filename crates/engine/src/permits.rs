@@ -14,13 +14,11 @@
 //! - What the database believes is never less than what is counted here. A lost reply leaves it
 //!   more, until the next word.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Mutex};
 
 use almanack_core::{
     lease::LeasePolicy,
+    locked,
     store::{self, PermitGrant, PermitRequest, PermitStore, Visitor},
     task::Kind,
 };
@@ -121,7 +119,7 @@ impl Permits {
     /// database.
     pub fn give_back(&self, kind: &Kind, permits: usize) {
         if permits > 0 && self.limits.contains_key(kind) {
-            let mut counts = self.counts();
+            let mut counts = locked(&self.counts);
             let count = counts.entry(kind.clone()).or_default();
             count.held = count.held.saturating_sub(permits);
             count.overstated = true;
@@ -130,19 +128,19 @@ impl Permits {
 
     /// Whether the database may count permits that the node does not have.
     pub fn is_overstated(&self) -> bool {
-        self.counts().values().any(|count| count.overstated)
+        locked(&self.counts).values().any(|count| count.overstated)
     }
 
     /// Whether there is nothing to say.
     fn is_silent(&self) -> bool {
-        let counts = self.counts();
+        let counts = locked(&self.counts);
         counts
             .values()
             .all(|count| count.held == 0 && !count.overstated)
     }
 
     fn ask(&self, kind: &Kind, wanted: usize) -> PermitRequest {
-        let held = self.counts().get(kind).map_or(0, |count| count.held);
+        let held = locked(&self.counts).get(kind).map_or(0, |count| count.held);
         PermitRequest {
             limit: format!("kind:{kind}"),
             permits: held,
@@ -160,7 +158,7 @@ impl Permits {
         asks: &[PermitRequest],
         answers: &[PermitGrant],
     ) -> BTreeMap<Kind, usize> {
-        let mut counts = self.counts();
+        let mut counts = locked(&self.counts);
         let mut granted = BTreeMap::new();
         for ((kind, ask), answer) in kinds.iter().zip(asks).zip(answers) {
             let count = counts.entry((*kind).clone()).or_default();
@@ -172,15 +170,10 @@ impl Permits {
     }
 
     fn overstate(&self) {
-        let mut counts = self.counts();
+        let mut counts = locked(&self.counts);
         for kind in self.limits.keys() {
             counts.entry(kind.clone()).or_default().overstated = true;
         }
-    }
-
-    /// Every change leaves the counts consistent, so a panic elsewhere does not spoil them.
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<Kind, Count>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

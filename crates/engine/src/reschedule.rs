@@ -8,12 +8,13 @@ mod kinds;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
     address::{Reach, Refusal},
     history::{self, Decision, Kept},
+    locked,
     reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
     reserved::{is_reserved, may_ask},
     store::{self, Applied, AppliedOnce, OnceKey, OnceRecord, Store},
@@ -346,13 +347,13 @@ impl Rescheduler {
         let Some(limit) = kinds.waiting_max else {
             return Ok(crowded_out);
         };
-        let new = kinds.unknown_of(requests, &self.waiting());
+        let new = kinds.unknown_of(requests, &locked(&self.waiting));
         if new.is_empty() {
             return Ok(crowded_out);
         }
         let most = limit.saturating_add(kinds.configured.len());
         let found = self.store.load_waiting_kinds(most).await?;
-        let mut waiting = self.waiting();
+        let mut waiting = locked(&self.waiting);
         *waiting = found.into_iter().collect();
         waiting.retain(|kind| !kinds.configured.contains(kind));
         for kind in new {
@@ -364,10 +365,6 @@ impl Rescheduler {
         }
         crowded_out.limit = limit;
         Ok(crowded_out)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, BTreeSet<Kind>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn load_current(

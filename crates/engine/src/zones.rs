@@ -5,10 +5,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
+    locked,
     plan::{Definition, Ready, Schedule, ScheduleName, State, StoredDefinition, Unfit},
     schedule::Zone,
 };
@@ -23,7 +24,7 @@ pub struct Zones {
 impl Zones {
     /// The zone of this IANA name.
     pub fn get(&self, tz: &str) -> Result<Arc<Zone>, Unfit> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if let Some(zone) = known.get(tz) {
             return Ok(Arc::clone(zone));
         }

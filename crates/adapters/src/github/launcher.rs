@@ -32,7 +32,7 @@ use super::{
     Error, Github, Repository, TargetWorkflows,
     tries::{Doubt, Tries},
 };
-use crate::launcher::{give_up, wrong_target};
+use crate::launcher::wrong_target;
 
 /// Fires at [`Target::Workflow`].
 pub struct WorkflowLauncher {
@@ -103,9 +103,9 @@ impl<'a> Call<'a> {
             return Err(wrong_target("workflows", target));
         };
         let usable = target.check();
-        usable.map_err(|unusable| give_up(unusable.to_string()))?;
+        usable.map_err(|unusable| Outcome::give_up(unusable.to_string()))?;
         let repository = Repository::parse(repository);
-        let unwritten = || give_up("the repository is not written owner/name");
+        let unwritten = || Outcome::give_up("the repository is not written owner/name");
         Ok(Self {
             repository: repository.ok_or_else(unwritten)?,
             workflow,
@@ -155,16 +155,13 @@ impl Looking {
             Ok(Whose::NotOurs) => None,
             Ok(Whose::Ours(run)) => {
                 let detail = with_run("an earlier try had started it, by the workflow's runs", run);
-                Some(Outcome::Done {
-                    detail: Some(detail),
-                })
+                Some(Outcome::done(detail))
             }
-            Ok(Whose::Unclear) => Some(Outcome::Retry {
-                error: "an earlier try may have started the workflow: a run was started since, \
-                        by this firing or by another one at the same workflow; not repeated"
-                    .to_owned(),
-                retry_after: Some(SHOWS_AFTER),
-            }),
+            Ok(Whose::Unclear) => Some(Outcome::retry_after(
+                SHOWS_AFTER,
+                "an earlier try may have started the workflow: a run was started since, \
+                 by this firing or by another one at the same workflow; not repeated",
+            )),
             Err(error) => Some(Outcome::Retry {
                 error: format!("cannot determine whether an earlier try started it: {error}"),
                 retry_after: error.retry_after,
@@ -207,10 +204,7 @@ impl Looking {
 
 fn outcome_of(dispatched: &Result<Option<u64>, Error>) -> Outcome {
     let error = match dispatched {
-        Ok(run) => {
-            let detail = Some(with_run("GitHub accepted it", *run));
-            return Outcome::Done { detail };
-        }
+        Ok(run) => return Outcome::done(with_run("GitHub accepted it", *run)),
         Err(error) => error,
     };
     if error.is_transient() {
@@ -232,5 +226,5 @@ fn outcome_of(dispatched: &Result<Option<u64>, Error>) -> Outcome {
         }
         _ => "",
     };
-    give_up(format!("{error}{hint}"))
+    Outcome::give_up(format!("{error}{hint}"))
 }

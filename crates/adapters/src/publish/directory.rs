@@ -14,7 +14,6 @@ use almanack_core::{
     budget::Budget,
     edition::{
         delivery::{OnRevision, OnUnknown},
-        document::Document,
         port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
     },
     time::Entropy,
@@ -60,10 +59,6 @@ impl DirectoryPublisher {
 impl Publisher for DirectoryPublisher {
     fn destination(&self) -> &str {
         &self.settings.destination
-    }
-
-    fn parts(&self, _: &Document) -> Vec<Option<String>> {
-        vec![None]
     }
 
     /// Never used: a look decides.

@@ -11,7 +11,6 @@ use almanack_core::{
     budget::Budget,
     edition::{
         delivery::{OnRevision, OnUnknown},
-        document::Document,
         port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
     },
 };
@@ -99,10 +98,6 @@ impl GithubPublisher {
 impl Publisher for GithubPublisher {
     fn destination(&self) -> &str {
         &self.settings.destination
-    }
-
-    fn parts(&self, _: &Document) -> Vec<Option<String>> {
-        vec![None]
     }
 
     /// Never used: a look decides.

@@ -9,8 +9,7 @@ use almanack_core::{
     budget::Budget,
     edition::{
         delivery::{OnRevision, OnUnknown},
-        document::Document,
-        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
+        port::{Failure, FailureClass, Message, Publisher, Sent},
     },
 };
 use async_trait::async_trait;
@@ -48,10 +47,6 @@ impl Publisher for TerminalPublisher {
         &self.destination
     }
 
-    fn parts(&self, _: &Document) -> Vec<Option<String>> {
-        vec![None]
-    }
-
     /// A repetition in a terminal is harmless.
     fn on_unknown(&self) -> OnUnknown {
         OnUnknown::Repeat
@@ -73,10 +68,6 @@ impl Publisher for TerminalPublisher {
                 Sent::Failed(Failure::new(FailureClass::Transient, detail))
             }
         }
-    }
-
-    async fn look(&self, _: &Message<'_>, _: &Arc<Budget>) -> Presence {
-        Presence::CannotVerify
     }
 }
 

@@ -11,8 +11,8 @@ use almanack_core::{
     callback::wait_asked_for,
     edition::{
         delivery::{OnRevision, OnUnknown},
-        document::{Document, Printed},
-        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
+        document::Printed,
+        port::{Failure, FailureClass, Message, Publisher, Sent},
     },
     time::Clock,
 };
@@ -63,10 +63,6 @@ impl Publisher for WebhookPublisher {
         &self.settings.destination
     }
 
-    fn parts(&self, _: &Document) -> Vec<Option<String>> {
-        vec![None]
-    }
-
     /// The key makes a repetition harmless.
     fn on_unknown(&self) -> OnUnknown {
         OnUnknown::Repeat
@@ -93,10 +89,6 @@ impl Publisher for WebhookPublisher {
             Ok(answer) => result_of(&answer.head, self.clock.now()),
             Err(error) => unsent(&error),
         }
-    }
-
-    async fn look(&self, _: &Message<'_>, _: &Arc<Budget>) -> Presence {
-        Presence::CannotVerify
     }
 }
 

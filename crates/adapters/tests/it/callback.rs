@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
+    call::{Behaviour, Caller},
     callback::{CallbackHandler, CallbackSettings},
     http::HostLimiter,
     signature::SigningKey,
@@ -67,11 +68,21 @@ async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
 fn handler(configured: Option<String>) -> CallbackHandler {
     let settings = CallbackSettings {
         url: configured,
-        timeout: Duration::from_millis(300),
-        key: Some(SigningKey::parse(SECRET).unwrap()),
-        already_done: vec![AlreadyDone::parse("409:already_published").unwrap()],
+        behaviour: Behaviour {
+            timeout: Duration::from_millis(300),
+            key: Some(SigningKey::parse(SECRET).unwrap()),
+            already_done: vec![AlreadyDone::parse("409:already_published").unwrap()],
+        },
     };
-    CallbackHandler::new(client(), Arc::new(Fixed), BTreeMap::new(), settings)
+    CallbackHandler {
+        caller: Caller {
+            client: client(),
+            clock: Arc::new(Fixed),
+            hosts: None,
+        },
+        by_kind: BTreeMap::new(),
+        otherwise: settings,
+    }
 }
 
 async fn outcome(path: &str) -> Outcome {
@@ -86,7 +97,8 @@ async fn sf_06_a_host_that_hangs_has_a_quarter_of_the_calls_and_others_have_thei
     let (dead, _) = service().await;
     let (healthy, _received) = service().await;
     let hosts = HostLimiter::new(8);
-    let handler = handler(None).limited(hosts.clone());
+    let mut handler = handler(None);
+    handler.caller.hosts = Some(hosts.clone());
     let hanging = task(Some(format!("{dead}/never")));
     let calls = (0..6).map(|_| handler.attempt(&hanging));
     let ended = futures_util::future::join_all(calls).await;

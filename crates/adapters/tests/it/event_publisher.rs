@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::{
+    call::Caller,
     event_publisher::{WebhookEventPublisher, WebhookEventPublisherSettings},
     signature::SigningKey,
 };
@@ -80,7 +81,12 @@ fn publisher_in(mode: Mode, url: String, key: Option<SigningKey>) -> WebhookEven
         timeout,
         mode,
     };
-    WebhookEventPublisher::new(client(), Arc::new(Fixed), settings)
+    let caller = Caller {
+        client: client(),
+        clock: Arc::new(Fixed),
+        hosts: None,
+    };
+    WebhookEventPublisher { caller, settings }
 }
 
 async fn publish(path: &str) -> Outcome {

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::{
+    call::{Behaviour, Caller},
     signature::SigningKey,
-    webhook::{WebhookLauncher, WebhookSettings},
+    webhook::WebhookLauncher,
 };
 use almanack_core::{callback::AlreadyDone, finish::Outcome, target::Launcher, time::Clock};
 use axum::{
@@ -37,12 +38,17 @@ async fn receiver() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
 }
 
 fn launcher() -> WebhookLauncher {
-    let settings = WebhookSettings {
+    let behaviour = Behaviour {
         timeout: Duration::from_millis(300),
         key: Some(SigningKey::parse(SECRET).unwrap()),
         already_done: vec![AlreadyDone::parse("409").unwrap()],
     };
-    WebhookLauncher::new(client(), Arc::new(Fixed), settings)
+    let caller = Caller {
+        client: client(),
+        clock: Arc::new(Fixed),
+        hosts: None,
+    };
+    WebhookLauncher { caller, behaviour }
 }
 
 async fn fire(path: &str) -> Outcome {

@@ -2,10 +2,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
-use almanack_core::event::incoming::envelope::Bus;
+use almanack_core::{event::incoming::envelope::Bus, locked};
 use rdkafka::{
     ClientContext, Statistics, TopicPartitionList,
     config::RDKafkaLogLevel,
@@ -236,10 +236,6 @@ fn lag_of(partition: &Partition) -> Option<(i32, i64)> {
     // Nothing committed yet: everything there is waits.
     let done = partition.committed_offset.max(partition.lo_offset).max(0);
     known.then(|| (partition.partition, (partition.hi_offset - done).max(0)))
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

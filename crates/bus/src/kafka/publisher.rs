@@ -28,9 +28,8 @@ impl KafkaEventPublisher {
 
     /// Returns the message's position, or the outcome of the attempt.
     async fn send(&self, event: &CloudEvent) -> Result<String, Outcome> {
-        let written = event.written(self.mode).map_err(|error| Outcome::GiveUp {
-            error: error.to_string(),
-        })?;
+        let written = event.written(self.mode);
+        let written = written.map_err(|error| Outcome::give_up(error.to_string()))?;
         let (key, body) = (event.subject.as_bytes(), written.body.as_bytes());
         let sent = self.topic.write(Some(key), headers(&written), body).await;
         sent.map_err(|refusal| {
@@ -49,9 +48,7 @@ impl KafkaEventPublisher {
 impl EventPublisher for KafkaEventPublisher {
     async fn publish(&self, event: &CloudEvent) -> Outcome {
         match self.send(event).await {
-            Ok(place) => Outcome::Done {
-                detail: Some(place),
-            },
+            Ok(place) => Outcome::done(place),
             Err(outcome) => outcome,
         }
     }

@@ -2,10 +2,9 @@
 //!
 //! Written means that every replica in sync has the message.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Mutex, time::Duration};
+
+use almanack_core::locked;
 
 use rdkafka::{
     ClientConfig,
@@ -60,7 +59,7 @@ impl Topic {
     /// The client to write with: a new one where the last has failed for good, since it would
     /// refuse everything from then on.
     fn producer(&self) -> Result<FutureProducer<Writing>, Error> {
-        let mut held = self.producer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = locked(&self.producer);
         if let Some((code, why)) = held.client().fatal_error() {
             tracing::warn!(events.bus = "kafka", events.topic = %self.name, error = format!("{code}: {why}"), "the client failed for good; starting a new one");
             *held = created(self.config.create_with_context(self.writing.clone()))?;

@@ -3,12 +3,12 @@
 //! Done means that a stream has the message. Its `Nats-Msg-Id` is the event's id, so a stream that
 //! remembers ids keeps one of two.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use almanack_core::{
     event::outgoing::{CloudEvent, EventPublisher, Mode, Written},
     finish::Outcome,
-    percent,
+    locked, percent,
 };
 use async_nats::{HeaderMap, header::NATS_MESSAGE_ID};
 use async_trait::async_trait;
@@ -49,7 +49,7 @@ impl NatsEventPublisher {
         let opening = self.opening();
         let opened = opening.clone().await;
         if opened.is_err() {
-            let mut held = self.held();
+            let mut held = locked(&self.opening);
             if held.as_ref().is_some_and(|it| it.ptr_eq(&opening)) {
                 *held = None;
             }
@@ -58,7 +58,7 @@ impl NatsEventPublisher {
     }
 
     fn opening(&self) -> Opening {
-        let mut held = self.held();
+        let mut held = locked(&self.opening);
         let opening = held.get_or_insert_with(|| {
             let connection = self.connection.clone();
             let opening = async move { connection.open().await.map_err(|error| error.to_string()) };
@@ -67,15 +67,10 @@ impl NatsEventPublisher {
         opening.clone()
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Opening>> {
-        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the message's position, or the outcome of the attempt.
     async fn send(&self, event: &CloudEvent) -> Result<String, Outcome> {
-        let written = event.written(self.mode).map_err(|error| Outcome::GiveUp {
-            error: error.to_string(),
-        })?;
+        let written = event.written(self.mode);
+        let written = written.map_err(|error| Outcome::give_up(error.to_string()))?;
         let (subject, bytes) = (&self.subject, written.body.len());
         let sent = match self.link().await {
             Ok(link) => {
@@ -99,9 +94,7 @@ impl NatsEventPublisher {
 impl EventPublisher for NatsEventPublisher {
     async fn publish(&self, event: &CloudEvent) -> Outcome {
         match self.send(event).await {
-            Ok(place) => Outcome::Done {
-                detail: Some(place),
-            },
+            Ok(place) => Outcome::done(place),
             Err(outcome) => outcome,
         }
     }

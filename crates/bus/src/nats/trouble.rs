@@ -6,11 +6,9 @@
 //!
 //! The client reports the kind of a failed try at once, and its reason before the next try.
 
-use std::{
-    error::Error as _,
-    fmt, io,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{error::Error as _, fmt, io, sync::Mutex};
+
+use almanack_core::locked;
 
 use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, Server, ServerError, rustls};
 
@@ -146,11 +144,11 @@ impl State {
 impl Line {
     /// Why there is no connection, if that is so and known.
     pub(super) fn trouble(&self) -> Option<String> {
-        self.state().trouble.as_ref().map(ToString::to_string)
+        locked(&self.0).trouble.as_ref().map(ToString::to_string)
     }
 
     pub(super) fn hear(&self, event: &Event) {
-        let mut state = self.state();
+        let mut state = locked(&self.0);
         match event {
             Event::Connected => {
                 *state = State::default();
@@ -177,7 +175,7 @@ impl Line {
     /// Before each try: what became of earlier ones. All of that is from before the connection was
     /// lost when it is the first.
     pub(super) fn look_back(&self, servers: &[Server]) {
-        let mut state = self.state();
+        let mut state = locked(&self.0);
         if !std::mem::replace(&mut state.is_tried, true) {
             return;
         }
@@ -185,10 +183,6 @@ impl Line {
         if let Some(failed) = failed {
             state.complain(Trouble::read(failed));
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

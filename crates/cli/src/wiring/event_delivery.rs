@@ -76,10 +76,8 @@ fn publisher(subscriber: &Subscriber, own: Own<'_>) -> Result<Arc<dyn EventPubli
                 timeout: timeout(*wait_max),
                 mode,
             };
-            let clock = own.lasting.timing.clock.clone();
-            let client = own.outbound.client();
-            let publisher = WebhookEventPublisher::new(client, clock, settings);
-            Ok(Arc::new(publisher.limited(own.outbound.hosts())))
+            let caller = own.outbound.caller(own.lasting.timing.clock.clone());
+            Ok(Arc::new(WebhookEventPublisher { caller, settings }))
         }
         Way::Kafka { topic } => buses::kafka_publisher(own.settings, topic, mode),
         Way::Nats { subject } => buses::nats_publisher(own.settings, subject, mode),

@@ -5,12 +5,16 @@
 //! Addresses from the API, from events or from a feed are not, and need `outbound.allow` or
 //! `sources.allow`.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
-use almanack_adapters::http::{Client, HostLimiter, Settings as ClientSettings};
+use almanack_adapters::{
+    call::Caller,
+    http::{Client, HostLimiter, Settings as ClientSettings},
+};
 use almanack_core::{
     address::{Guard, IpNet, Origin, Reach},
     target::Target,
+    time::Clock,
 };
 use almanack_engine::{reloadable::Reloadable, schedules::Wanted};
 use url::Url;
@@ -61,9 +65,13 @@ impl Outbound {
         self.client.clone()
     }
 
-    /// How many calls to one host are under way at once.
-    pub(crate) fn hosts(&self) -> HostLimiter {
-        self.hosts.clone()
+    /// Calls within the hosts' limits.
+    pub(crate) fn caller(&self, clock: Arc<dyn Clock>) -> Caller {
+        Caller {
+            client: self.client(),
+            clock,
+            hosts: Some(self.hosts.clone()),
+        }
     }
 
     /// Trusts only the services and these hooks.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use almanack_adapters::{
     command::{self, Allowed, CommandLauncher, CommandSettings},
     github::{Github, GithubSettings, Token, WorkflowLauncher},
-    webhook::{WebhookLauncher, WebhookSettings},
+    webhook::WebhookLauncher,
 };
 use almanack_core::{edition::EDITION_TICK, plan::DISPATCH, store::Store, time::Clock};
 use almanack_engine::{
@@ -13,7 +13,9 @@ use almanack_engine::{
     handlers::Handlers,
 };
 
-use super::{Outbound, callback_handler, editions, equipment::Lasting, own_kind, share, timeout};
+use super::{
+    Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share, timeout,
+};
 use crate::{
     config::{Settings, settings},
     failure::{Failure, Result},
@@ -68,12 +70,9 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
 }
 
 fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
-    let call = WebhookSettings {
-        timeout: timeout(settings.callback.timeout),
-        key: settings.callback.secret.clone(),
-        already_done: Vec::new(),
-    };
-    WebhookLauncher::new(outbound.client(), clock, call).limited(outbound.hosts())
+    let behaviour = behaviour(settings);
+    let caller = outbound.caller(clock);
+    WebhookLauncher { caller, behaviour }
 }
 
 /// Without a token, GitHub is not called.

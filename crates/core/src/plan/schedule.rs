@@ -41,7 +41,8 @@ names! {
 }
 
 /// Whether a schedule is planned.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum State {
     /// Its slots fire.
     Active,
@@ -64,12 +65,7 @@ pub enum State {
 impl State {
     /// The name used in the store, the API and the logs.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused(_) => "paused",
-            Self::Parked { .. } => "parked",
-            Self::Removed { .. } => "removed",
-        }
+        self.into()
     }
 }
 

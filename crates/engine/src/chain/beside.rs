@@ -6,12 +6,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
     chain::Line,
     lock::LockKey,
+    locked,
     target::runs::{CameTo, Kinship, OtherFiring},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -47,7 +48,7 @@ impl Beside {
 
     /// What a slot has come to, as far as is known at `now`.
     pub(super) fn note(&self, key: LockKey, came_to: CameTo, now: Timestamp) {
-        let mut fired = self.all();
+        let mut fired = locked(&self.fired);
         fired.retain(|_, fired| now.duration_since(fired.last_at) < REMEMBERED_FOR);
         let last_at = now;
         fired.insert(key, Fired { came_to, last_at });
@@ -55,7 +56,7 @@ impl Beside {
 
     /// A slot has started nothing for certain.
     pub(super) fn forget(&self, key: &LockKey) {
-        self.all().remove(key);
+        locked(&self.fired).remove(key);
     }
 
     /// Who else may have started a run at the target of `line` from `from` until before `until`,
@@ -110,7 +111,7 @@ impl Beside {
             slots.insert(LockKey::new(line.content(), slot), CameTo::Doubt);
             next = line.ready().next_after(slot);
         }
-        let fired = self.all();
+        let fired = locked(&self.fired);
         let own = fired.iter().filter(|(key, fired)| {
             let within = fired.last_at >= from || slots.contains_key(key);
             key.content() == line.content() && within
@@ -118,9 +119,5 @@ impl Beside {
         let own: Vec<_> = own.map(|(key, fired)| (*key, fired.came_to)).collect();
         slots.extend(own);
         slots
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, Fired>> {
-        self.fired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

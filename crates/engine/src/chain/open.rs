@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use almanack_core::{
     chain::{Line, LineRef},
     lock::LockKey,
+    locked,
 };
 
 /// Slots whose lock was asked for, and whose end is not known yet.
@@ -23,7 +24,7 @@ pub(super) struct Held {
 impl Open {
     /// From here on the slot may be locked by us.
     pub(super) fn hold(&self, line: &Line, key: LockKey) -> Held {
-        self.all().insert(key, line.reference());
+        locked(&self.0).insert(key, line.reference());
         Held {
             open: self.clone(),
             key,
@@ -32,16 +33,12 @@ impl Open {
 
     /// Those that are not over.
     pub(super) fn unfinished(&self) -> BTreeMap<LockKey, LineRef> {
-        self.all().clone()
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, LineRef>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).clone()
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.open.all().remove(&self.key);
+        locked(&self.open.0).remove(&self.key);
     }
 }

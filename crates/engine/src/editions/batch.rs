@@ -17,6 +17,7 @@ use almanack_core::{
         summary::COMMENTS_MIN,
         turn::{self, Ending},
     },
+    locked,
 };
 use futures_util::future::{join, join_all};
 use jiff::Timestamp;
@@ -150,17 +151,17 @@ impl Editions {
             .map(|story| story.listed.title.clone())
             .collect();
         let answer = self.outside.writer.titles(&titles, budget).await;
-        *into.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        *locked(into) = Some(answer);
     }
 
     async fn story(&self, story: &Story, into: &Mutex<Parts>, budget: &Arc<Budget>) {
         let content = async {
             let part = self.content(story, budget).await;
-            into.lock().unwrap_or_else(PoisonError::into_inner).content = Some(part);
+            locked(into).content = Some(part);
         };
         let comments = async {
             let part = self.comments(story, budget).await;
-            into.lock().unwrap_or_else(PoisonError::into_inner).comments = Some(part);
+            locked(into).comments = Some(part);
         };
         join(content, comments).await;
     }
