@@ -74,8 +74,8 @@ mod prelude {
     pub(crate) use super::moment::{self, Moment};
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
-        self, Field, badge, choice, empty, live, notice, or_dash, outside, pager, refused, section,
-        status, wrong,
+        self, Field, badge, choice, dash, empty, live, notice, or_dash, outside, pager, refused,
+        section, status, wrong,
     };
     pub(crate) use super::query::{Sought, address, pairs};
     pub(crate) use super::viewer::Viewer;

@@ -84,8 +84,7 @@ impl Lengths {
             return say!(lang, "No runs yet.", "还没有运行。");
         }
         let describe = |sorted: &[SignedDuration], percent| {
-            span::percentile(sorted, percent)
-                .map_or_else(|| "–".to_owned(), |length| span::words(length, lang))
+            words_or_dash(span::percentile(sorted, percent), lang)
         };
         let (took, took_most) = (describe(&self.took, 50), describe(&self.took, 95));
         let (late, late_most) = (describe(&self.late, 50), describe(&self.late, 95));
@@ -153,34 +152,24 @@ fn lines(interval: Option<SignedDuration>, lengths: &Lengths, axes: &Axes, lang:
         .into_iter()
         .filter_map(|(length, class, name)| Some((axes.y(length?), class, name)));
     html! {
-        @for Line { y, written, class, name } in apart(known.collect()) {
+        @for ((y, class, name), written) in apart(known.collect()) {
             (across(class, y, LEFT, WIDTH - RIGHT))
             (text(class, [WIDTH - RIGHT + 6.0, written], name))
         }
     }
 }
 
-struct Line {
-    y: f64,
-    /// Position of its label.
-    written: f64,
-    class: &'static str,
-    name: &'static str,
-}
+/// A line: its height, its class and its name.
+type Line = (f64, &'static str, &'static str);
 
-/// Lines from top to bottom, their names at least a text apart.
-fn apart(mut lines: Vec<(f64, &'static str, &'static str)>) -> Vec<Line> {
+/// Lines from top to bottom, each with the height of its name; names are at least a text apart.
+fn apart(mut lines: Vec<Line>) -> Vec<(Line, f64)> {
     lines.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut free = 0.0_f64;
-    let placed = lines.into_iter().map(|(y, class, name)| {
-        let written = free.max(y + 4.0);
+    let placed = lines.into_iter().map(|line| {
+        let written = free.max(line.0 + 4.0);
         free = written + 14.0;
-        Line {
-            y,
-            written,
-            class,
-            name,
-        }
+        (line, written)
     });
     placed.collect()
 }
@@ -196,15 +185,14 @@ fn dots(run: &Run, axes: &Axes, frame: &Frame<'_>) -> Markup {
 
 fn describe(run: &Run, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, run.outcome.name(frame.lang));
-    let at = clock::moment(run.at, frame.zone, lang);
-    let (late, took) = (span::words(run.late, lang), took(run, lang));
+    let at = frame.moment(run.at);
+    let (late, took) = (span::words(run.late, lang), words_or_dash(run.took, lang));
     say!(lang; "{at}: {name}, duration {took}, delay {late}",
         "{at}：{name}，耗时 {took}，延迟 {late}")
 }
 
-fn took(run: &Run, lang: Lang) -> String {
-    run.took
-        .map_or_else(|| "–".to_owned(), |took| span::words(took, lang))
+fn words_or_dash(length: Option<SignedDuration>, lang: Lang) -> String {
+    length.map_or_else(|| "–".to_owned(), |length| span::words(length, lang))
 }
 
 fn series(lang: Lang) -> Markup {
@@ -218,12 +206,9 @@ fn series(lang: Lang) -> Markup {
 
 fn row(run: &Run, frame: &Frame<'_>) -> [Cell; 4] {
     [
-        Cell::link(
-            clock::moment(run.at, frame.zone, frame.lang),
-            run.href.as_deref(),
-        ),
+        Cell::link(frame.moment(run.at), run.href.as_deref()),
         run.outcome.name(frame.lang).into(),
-        took(run, frame.lang).into(),
+        words_or_dash(run.took, frame.lang).into(),
         span::words(run.late, frame.lang).into(),
     ]
 }

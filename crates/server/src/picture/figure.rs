@@ -27,6 +27,13 @@ pub(crate) struct Frame<'a> {
     pub(crate) zone: &'a TimeZone,
 }
 
+impl Frame<'_> {
+    /// An instant, for this reader.
+    pub(crate) fn moment(&self, at: Timestamp) -> String {
+        clock::moment(at, self.zone, self.lang)
+    }
+}
+
 /// Whether marks are links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marks {

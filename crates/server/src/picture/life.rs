@@ -63,13 +63,13 @@ impl Kind {
 
     fn words(self, frame: &Frame<'_>) -> String {
         let lang = frame.lang;
-        let moment = |at| clock::moment(at, frame.zone, lang);
         match self {
             Self::Created { due_at } => {
-                say!(lang, "created, due {}", "创建，定于 {}", moment(due_at))
+                say!(lang, "created, due {}", "创建，定于 {}", frame.moment(due_at))
             }
             Self::Moved { from, to } => {
-                say!(lang; "rescheduled from {} to {}", "由 {} 改至 {}", moment(from), moment(to))
+                let [from, to] = [from, to].map(|at| frame.moment(at));
+                say!(lang, "rescheduled from {from} to {to}", "由 {from} 改至 {to}")
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);
@@ -123,7 +123,7 @@ fn line(event: &Event, before: Option<&Event>, frame: &Frame<'_>) -> Markup {
         }
         li {
             (event.kind.outcome().icon())
-            time datetime=(event.at) { (clock::moment(event.at, frame.zone, lang)) }
+            time datetime=(event.at) { (frame.moment(event.at)) }
             " " span.name { (event.kind.words(frame)) }
             @if let Some(took) = took { " " span.detail { (length(took, event.kind, lang)) } }
             @if !event.label.is_empty() { " " span.detail { (event.label) } }
@@ -212,7 +212,7 @@ fn mark(event: &Event, scale: &TimeScale, frame: &Frame<'_>) -> Markup {
     let until = scale.x(event.until.unwrap_or(event.at)).max(from);
     let outcome = event.kind.outcome();
     let class = format!("bar {}", outcome.class());
-    let at = clock::moment(event.at, frame.zone, frame.lang);
+    let at = frame.moment(event.at);
     let ink = html! {
         @match event.kind {
             Kind::Moved { from, to } => (arch(scale.x(from), scale.x(to))),

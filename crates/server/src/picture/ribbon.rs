@@ -121,8 +121,7 @@ fn middle(number: usize) -> f64 {
 }
 
 fn summary(ribbon: &Ribbon<'_>, all: &Counts, frame: &Frame<'_>) -> String {
-    let [from, until] =
-        [ribbon.from, ribbon.until].map(|at| clock::moment(at, frame.zone, frame.lang));
+    let [from, until] = [ribbon.from, ribbon.until].map(|at| frame.moment(at));
     let (shown, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
     say!(frame.lang; "{from} to {until} ({zone}): {shown}.",
         "{from} 至 {until}（{zone}）：{shown}。")
@@ -215,9 +214,7 @@ fn row(ribbon: &Ribbon<'_>, lane: &Lane, all: &Counts, frame: &Frame<'_>) -> Vec
 fn next_planned(ribbon: &Ribbon<'_>, lane: &Lane, frame: &Frame<'_>) -> Cell {
     let planned = |mark: &&Mark| mark.outcome == Outcome::Planned && mark.at >= ribbon.now;
     let next = lane.marks.iter().filter(planned).map(|mark| mark.at).min();
-    next.map_or_else(Cell::default, |at| {
-        clock::moment(at, frame.zone, frame.lang).into()
-    })
+    next.map_or_else(Cell::default, |at| frame.moment(at).into())
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ pub(crate) fn summary(beats: &[Beat], lang: Lang) -> String {
 
 fn describe(beat: &Beat, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, beat.outcome.name(frame.lang));
-    let at = clock::moment(beat.at, frame.zone, lang);
+    let at = frame.moment(beat.at);
     match beat.why.as_str() {
         "" => say!(lang, "{at}: {name}", "{at}：{name}"),
         why => say!(lang, "{at}: {name} – {why}", "{at}：{name} – {why}"),
@@ -113,10 +113,7 @@ fn bar(number: usize, beats: usize, outcome: Outcome) -> Markup {
 
 fn row(beat: &Beat, frame: &Frame<'_>) -> [Cell; 3] {
     [
-        Cell::link(
-            clock::moment(beat.at, frame.zone, frame.lang),
-            beat.href.as_deref(),
-        ),
+        Cell::link(frame.moment(beat.at), beat.href.as_deref()),
         beat.outcome.name(frame.lang).into(),
         beat.why.clone().into(),
     ]

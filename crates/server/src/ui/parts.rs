@@ -78,12 +78,8 @@ pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Mark
 
 /// Pagination of a list with its own order.
 pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
-    turn(
-        lang,
-        first,
-        next,
-        [("First page", "第一页"), ("Next page", "下一页")],
-    )
+    let names = [("First page", "第一页"), ("Next page", "下一页")];
+    turn(lang, first, next, names)
 }
 
 fn turn(lang: Lang, first: Option<&str>, next: Option<&str>, names: [(&str, &str); 2]) -> Markup {
@@ -116,8 +112,13 @@ pub(crate) fn outside(address: &str, words: &str) -> Markup {
 }
 
 /// A value that may be unknown.
-pub(crate) fn or_dash(value: Option<&str>) -> Markup {
-    html! { @if let Some(value) = value { (value) } @else { span class="none" { "–" } } }
+pub(crate) fn or_dash(value: Option<impl Render>) -> Markup {
+    html! { @if let Some(value) = value { (value) } @else { (dash()) } }
+}
+
+/// Shown for an unknown value.
+pub(crate) fn dash() -> Markup {
+    html! { span class="none" { "–" } }
 }
 
 /// An error, announced by screen readers at once.
@@ -239,9 +240,4 @@ pub(crate) fn choice<V: AsRef<str>, W: Render>(
             }
         }
     }
-}
-
-/// A sentence that exists only in English.
-pub(crate) fn english_or_dash(lang: Lang, sentence: Option<&str>) -> Markup {
-    sentence.map_or_else(|| or_dash(None), |sentence| lang.english(sentence))
 }

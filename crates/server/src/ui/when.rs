@@ -13,9 +13,7 @@ impl Viewer {
 
     /// An instant that may be unknown.
     pub(crate) fn at_or_dash(&self, at: Option<Timestamp>) -> Markup {
-        html! {
-            @if let Some(at) = at { (self.at(at)) } @else { span class="none" { "–" } }
-        }
+        or_dash(at.map(|at| self.at(at)))
     }
 
     /// An instant in the reader's zone, without the distance.

@@ -83,6 +83,6 @@ fn extreme_lengths_still_make_a_picture() {
 #[test]
 fn names_of_lines_do_not_touch() {
     let placed = apart(vec![(50.0, "b", "b"), (48.0, "a", "a"), (51.0, "c", "c")]);
-    let written: Vec<f64> = placed.iter().map(|line| line.written).collect();
+    let written: Vec<f64> = placed.iter().map(|(_, written)| *written).collect();
     assert_eq!(written, [52.0, 66.0, 80.0]);
 }

@@ -151,24 +151,22 @@ fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
         href: Some(format!("#story-{}", story.rank)),
     });
     let frame = viewer.frame("grid", lang.pick("Stories by rank", "按排名的文章"));
+    let batch = |number| {
+        let label = say!(lang, "batch {number}", "批次 {number}");
+        html! { a href={ "#batch-" (number) } aria-label=(label) { (number) } }
+    };
     let rows = table! { lang; "Stories by rank", "按排名的文章";
         for (story in stories) tr(data-row id={ "story-" (story.rank) })
         "Rank", "排名" { td class="number" { (story.rank) } }
         // Its language may differ from the page's.
         "Story", "文章" { th scope="row" class="name" lang="" { (named(lang, story)) } }
         "Status", "状态" { td { (words::story(lang, story.status)) } }
-        "Batch", "批次" {
-            td class="number" {
-                @if let Some(batch) = story.batch {
-                    a href={ "#batch-" (batch) } aria-label=(say!(lang, "batch {batch}", "批次 {batch}")) { (batch) }
-                } @else { (or_dash(None)) }
-            }
-        }
+        "Batch", "批次" { td class="number" { (or_dash(story.batch.map(batch))) } }
         "Note or error", "备注或错误" {
             td {
                 @if let Some(note) = story.written.note { (words::note(lang, note)) }
                 @if let Some(error) = &story.error_message { " " span class="bad" { (lang.english(error)) } }
-                @if story.written.note.is_none() && story.error_message.is_none() { (or_dash(None)) }
+                @if story.written.note.is_none() && story.error_message.is_none() { (dash()) }
             }
         }
         "Retries", "重试" {
@@ -222,7 +220,7 @@ fn batches(viewer: &Viewer, status: &Status, budget: u32) -> Markup {
         }
         "Started", "开始" { td { (viewer.at(batch.started_at)) } }
         "Took", "耗时" { td class="narrow" { (or_dash(took(batch).as_deref())) } }
-        "Error", "错误" { td { (parts::english_or_dash(lang, batch.error_message.as_deref())) } }
+        "Error", "错误" { td { (or_dash(batch.error_message.as_ref().map(|it| lang.english(it)))) } }
     };
     let spent = account.batches.iter().map(|batch| burn::Batch {
         name: name(batch.index),
@@ -259,15 +257,10 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
         "Part", "部分" { td class="number" { (delivery.part) } }
         "State", "状态" { td { (words::of_delivery(lang, delivery)) } }
         "Attempts", "尝试" { td class="number" { (delivery.attempts) } }
-        "Receipt", "回执" {
-            td {
-                @if let Some(receipt) = &delivery.receipt { (outside(receipt, receipt)) }
-                @else { (or_dash(None)) }
-            }
-        }
+        "Receipt", "回执" { td { (or_dash(delivery.receipt.as_ref().map(|it| outside(it, it)))) } }
         "Detail", "说明" {
             td {
-                (parts::english_or_dash(lang, delivery.detail.as_deref()))
+                (or_dash(delivery.detail.as_ref().map(|it| lang.english(it))))
                 @if let Some(at) = delivery.retry_at.filter(|_| !delivery.state.is_settled()) {
                     br; (lang.pick("next attempt ", "下次尝试 ")) (viewer.at(at))
                 }
@@ -301,7 +294,7 @@ pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
         State::Unknown => 5,
     };
     html! {
-        @if names.is_empty() { (or_dash(None)) }
+        @if names.is_empty() { (dash()) }
         @else {
             ul class="tags" {
                 @for name in names {

@@ -127,17 +127,15 @@ fn fire_them(lang: Lang, count: usize) -> String {
 }
 
 fn slots(viewer: &Viewer, planned: &Backfilled) -> Markup {
+    let existing = |slot: &PlannedSlot| {
+        let status = status(viewer.lang, slot.found?, false);
+        Some(html! { a href=(task_path(&slot.identity)) { (status) } })
+    };
     table! { viewer.lang; "Slots to fire", "将触发的时点";
         for (slot in planned.slots.iter().take(LISTED)) tr()
         "Slot", "时点" { td { (viewer.at(slot.slot)) } }
         "Fires at", "触发于" { td { (viewer.at_or_dash(slot.execute_at)) } }
-        "Existing firing", "已有触发" {
-            td {
-                @if let Some(found) = slot.found {
-                    a href=(task_path(&slot.identity)) { (status(viewer.lang, found, false)) }
-                } @else { (or_dash(None)) }
-            }
-        }
+        "Existing firing", "已有触发" { td { (or_dash(existing(slot))) } }
     }
 }
 

@@ -48,18 +48,16 @@ fn rows(viewer: &Viewer, here: &str, slots: &[Slot], firings: &[Option<Task>]) -
         let label = say!(lang, "Why {at}?", "为什么 {at}？");
         html! { a href=(href) data-open aria-label=(label) { (lang.pick("why?", "为什么？")) } }
     };
+    let outcome = |task: &Task| {
+        let status = status(lang, task.status, task.is_live());
+        html! { a href=(task_path(&task.identity)) { (status) } }
+    };
     let rows = table! { lang; "Slot ledger", "时点台账";
         or "No slots yet.", "还没有时点。";
         for ((slot, firing) in slots.iter().zip(firings)) tr(data-row)
         "Slot", "时点" { td { (times(viewer, slot)) } }
         "Result", "结果" { td { (became(lang, slot)) } }
-        "Firing", "触发" {
-            td {
-                @if let Some(task) = firing {
-                    a href=(task_path(&task.identity)) { (status(lang, task.status, task.is_live())) }
-                } @else { (or_dash(None)) }
-            }
-        }
+        "Firing", "触发" { td { (or_dash(firing.as_ref().map(outcome))) } }
         "Decided", "决定于" { td { (viewer.at(slot.decided_at)) } }
         "Revision", "修订" { td { (slot.revision) } }
         "Why?", "为什么？" { td { (why(slot)) } }

@@ -95,6 +95,10 @@ fn nothing(lang: Lang, query: &Query) -> Markup {
 
 fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
     let lang = viewer.lang;
+    let next = |line: &Line| {
+        let zone = line.ready.as_ref()?.zone().time_zone();
+        Some(in_both(viewer, line.next_at?, zone))
+    };
     table! { lang; "Schedules", "日程";
         for ((line, runs) in lines.iter().zip(histories)) tr(data-row)
         "Name", "名称" {
@@ -102,14 +106,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
         }
         "State", "状态" { td class="state" { (words::state_in_brief(viewer, &line.schedule.state)) } }
         "When", "时间规则" { td class="words" { (meaning(lang, line)) } }
-        "Next", "下次" {
-            td {
-                @match (line.next_at, &line.ready) {
-                    (Some(at), Some(ready)) => (in_both(viewer, at, ready.zone().time_zone())),
-                    _ => (or_dash(None)),
-                }
-            }
-        }
+        "Next", "下次" { td { (or_dash(next(line))) } }
         "Last 60 slots", "最近 60 个时点" {
             td {
                 @if runs.is_empty() { span class="none" { (lang.pick("none yet", "尚无")) } }

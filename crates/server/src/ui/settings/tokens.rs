@@ -39,7 +39,7 @@ pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Mar
             td { @if let Some(at) = token.expires_at { (viewer.at(at)) } @else { (lang.pick("never", "永不")) } }
         }
         "Revoke", "撤销" {
-            td { @if token.is_valid(viewer.now) { (revoke(&token.name)) } @else { (or_dash(None)) } }
+            td { @if token.is_valid(viewer.now) { (revoke(&token.name)) } @else { (dash()) } }
         }
     };
     let command = "token create article-service --scope operate --expires 90d";

@@ -21,20 +21,6 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// A filter with one field.
-    pub(super) fn only(name: &str, value: &str) -> Self {
-        let value = Some(value.to_owned());
-        let mut filter = Self::default();
-        match name {
-            "state" => filter.asked.state = value,
-            "attention" => filter.asked.attention = value,
-            "failure" => filter.asked.failure = value,
-            "cadence" => filter.asked.cadence = value,
-            _ => filter.due = value,
-        }
-        filter
-    }
-
     /// Whether any filter is set.
     pub(super) fn is_narrow(&self) -> bool {
         self.from(None) != Self::default()

@@ -10,7 +10,7 @@ use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::why::meaning;
 use almanack_core::store::SourceNumbers;
 
-use super::{filter::Filter, words};
+use super::words;
 use crate::sources::numbers::by_state;
 use crate::ui::prelude::*;
 
@@ -51,23 +51,28 @@ pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let wanted: u64 = numbers.attention.iter().map(|(_, count)| count).sum();
     let failed: u64 = numbers.failures.iter().map(|(_, count)| count).sum();
     let hit_rate = numbers.avg_hit_rate * 100.0;
-    let tile = |count: u64, label: &str, filter: &Filter| {
-        html! { li { a href=(filter.href(None)) { b { (count) } (label) } } }
+    let tile = |count: u64, label: &str, href: &str| {
+        html! { li { a href=(href) { b { (count) } (label) } } }
     };
     html! {
         ul class="numbers" {
-            (tile(numbers.total_sources, lang.pick("sources", "信源"), &Filter::default()))
-            (tile(state("active"), lang.pick("active", "启用中"), &Filter::only("state", "active")))
-            (tile(state("paused"), lang.pick("paused", "已暂停"), &Filter::only("state", "paused")))
-            (tile(state("ended"), lang.pick("ended", "已终止"), &Filter::only("state", "ended")))
-            (tile(numbers.due_now, lang.pick("due now", "现在到期"), &Filter::only("due", "true")))
-            (tile(wanted, lang.pick("need attention", "需要关注"), &Filter::only("attention", "any")))
-            (tile(failed, lang.pick("last check failed", "上次检查失败"), &Filter::only("failure", "any")))
+            (tile(numbers.total_sources, lang.pick("sources", "信源"), Place::Sources.path()))
+            (tile(state("active"), lang.pick("active", "启用中"), &only("state", "active")))
+            (tile(state("paused"), lang.pick("paused", "已暂停"), &only("state", "paused")))
+            (tile(state("ended"), lang.pick("ended", "已终止"), &only("state", "ended")))
+            (tile(numbers.due_now, lang.pick("due now", "现在到期"), &only("due", "true")))
+            (tile(wanted, lang.pick("need attention", "需要关注"), &only("attention", "any")))
+            (tile(failed, lang.pick("last check failed", "上次检查失败"), &only("failure", "any")))
         }
         (cadences(lang, numbers))
         p class="hint" { (say!(lang; "On average, {hit_rate:.1} % of a source's checks find new entries.",
             "平均 {hit_rate:.1}% 的检查发现新条目。")) }
     }
+}
+
+/// The list narrowed by one field.
+fn only(name: &str, value: &str) -> String {
+    address(Place::Sources.path(), [(name, value)])
 }
 
 fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
@@ -77,7 +82,7 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
             p { (lang.pick("By cadence: ", "按节奏："))
                 @for (place, (cadence, count)) in known.iter().enumerate() {
                     @if place > 0 { " · " }
-                    a href=(Filter::only("cadence", cadence.as_str()).href(None)) title=(words::cadence(lang, *cadence)) {
+                    a href=(only("cadence", cadence.as_str())) title=(words::cadence(lang, *cadence)) {
                         (Cadence::as_str(*cadence)) " " (count)
                     }
                 }
@@ -85,7 +90,7 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
         }
         @for (attention, count) in &numbers.attention {
             p class="warning" {
-                a href=(Filter::only("attention", attention.as_str()).href(None)) { (count) " " (words::attention(lang, *attention)) }
+                a href=(only("attention", attention.as_str())) { (count) " " (words::attention(lang, *attention)) }
                 ": " (words::attention_meaning(lang, *attention))
             }
         }
@@ -105,7 +110,7 @@ pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
         "Failure", "失败类型" { th scope="row" { (words::failure(lang, *class)) " " code { (class) } } }
         "Sources", "信源" {
             td class="number" {
-                a href=(Filter::only("failure", class.as_str()).href(None)) aria-label=(label(*class, *count)) { (count) }
+                a href=(only("failure", class.as_str())) aria-label=(label(*class, *count)) { (count) }
             }
         }
         "Meaning", "含义" { td { (lang.english(meaning(*class))) } }

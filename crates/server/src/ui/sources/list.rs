@@ -79,7 +79,7 @@ fn list(
         "State", "状态" { td { (words::standing(lang, source)) } }
         "Cadence", "节奏" { td { (cadence(lang, source)) } }
         "Newest entry", "最新条目" { td { (viewer.at_or_dash(source.stats.last_article_at)) } }
-        "Hit rate", "命中率" { td class="number" { (or_dash(source.hit_rate().map(percent).as_deref())) } }
+        "Hit rate", "命中率" { td class="number" { (or_dash(source.hit_rate().map(percent))) } }
         "Next check, and why", "下次检查及原因" {
             td class="why" {
                 (viewer.at_or_dash(next_look_at(source, task.as_ref())))
@@ -91,7 +91,7 @@ fn list(
                 @if let Some(class) = source.stats.last_error_class {
                     (badge("failed", words::failure(lang, class)))
                     @if source.stats.fail_count > 1 { " ×" (source.stats.fail_count) }
-                } @else { (or_dash(None)) }
+                } @else { (dash()) }
             }
         }
     };
@@ -116,7 +116,7 @@ pub(super) fn cadence(lang: Lang, source: &Source) -> Markup {
     let by_hand = source.definition.cadence;
     let known = by_hand.or(source.stats.cadence);
     html! {
-        @if let Some(cadence) = known { (words::cadence(lang, cadence)) } @else { (or_dash(None)) }
+        (or_dash(known.map(|cadence| words::cadence(lang, cadence))))
         @if by_hand.is_some() { " " span class="hint" { (lang.pick("set by hand", "手动设定")) } }
     }
 }

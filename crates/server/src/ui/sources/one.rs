@@ -3,7 +3,7 @@
 use almanack_core::source::State as SourceState;
 use almanack_core::source::entry::Entry;
 use almanack_core::source::reading::Reading;
-use almanack_core::source::recent::{CheckOutcome, PastLook};
+use almanack_core::source::recent::PastLook;
 use almanack_core::source::settle::Believed;
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 
@@ -120,7 +120,7 @@ fn hits(lang: Lang, source: &Source) -> Markup {
 
 fn moving(lang: Lang, source: &Source) -> Markup {
     let Some(moving) = &source.memory.moving else {
-        return or_dash(None);
+        return dash();
     };
     let times = moving.times;
     html! {
@@ -167,17 +167,11 @@ fn looks(viewer: &Viewer, source: &Source) -> Markup {
 }
 
 fn beat(lang: Lang, look: &PastLook) -> Beat {
+    let result = words::outcome(lang, look.outcome);
     Beat {
         at: look.at,
-        outcome: match look.outcome {
-            CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
-            CheckOutcome::Failed(_) => Outcome::Failed,
-        },
-        why: format!(
-            "{}, {} ms",
-            words::outcome(lang, look.outcome),
-            look.took_ms
-        ),
+        outcome: words::shape(look.outcome),
+        why: format!("{result}, {} ms", look.took_ms),
         href: None,
     }
 }

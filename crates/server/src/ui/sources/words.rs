@@ -92,7 +92,7 @@ pub(super) fn frequency(lang: Lang, frequency: Frequency) -> &'static str {
 }
 
 /// A class of failures, in a few words.
-pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
+pub(super) fn failure(lang: Lang, class: FailureClass) -> &'static str {
     words! { lang, class;
         FailureClass::RateLimited => "rate limited", "请求过于频繁";
         FailureClass::Unauthorised => "credentials required", "需要凭据";
@@ -114,11 +114,19 @@ pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
 }
 
 /// The result of a check.
-pub(super) fn outcome(lang: Lang, outcome: CheckOutcome) -> String {
+pub(crate) fn outcome(lang: Lang, outcome: CheckOutcome) -> String {
     match outcome {
         CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         CheckOutcome::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
         CheckOutcome::Unchanged => lang.pick("not modified", "未修改").to_owned(),
         CheckOutcome::Failed(class) => failure(lang, class).to_owned(),
+    }
+}
+
+/// The shape of a check.
+pub(crate) fn shape(outcome: CheckOutcome) -> Outcome {
+    match outcome {
+        CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
+        CheckOutcome::Failed(_) => Outcome::Failed,
     }
 }

@@ -167,7 +167,7 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
         "Status", "状态" { td { (status(lang, line.status, line.is_live())) } }
         "Time", "时间" { td { (viewer.at(at(line).unwrap_or(line.execute_at))) } }
         "Attempts", "尝试" { td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) } }
-        "Last result", "最近结果" { td class="said" { (said(line.detail.as_deref())) } }
+        "Last result", "最近结果" { td class="said" { (or_dash(line.detail.as_deref().map(said))) } }
         "Requested by", "请求者" { td { (origin(&line.origin)) } }
     }
 }
@@ -179,10 +179,7 @@ fn choose(lang: Lang, line: &TaskLine) -> Markup {
 }
 
 /// A shortened result; the task's page shows all of it.
-fn said(detail: Option<&str>) -> Markup {
-    let Some(detail) = detail else {
-        return or_dash(None);
-    };
+fn said(detail: &str) -> Markup {
     let short = shorten(detail, SAID_CHARS);
     html! { span title=[(short != detail).then_some(detail)] { (short) } }
 }

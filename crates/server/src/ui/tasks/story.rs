@@ -43,6 +43,7 @@ fn attempts(viewer: &Viewer, story: &[HistoryEvent]) -> Markup {
             .max(SignedDuration::ZERO)
     };
     let took = |it: &Attempt| Some(length(lang, it.finished_at?.duration_since(it.started_at)));
+    let node = |name: &str| html! { a href=(Place::Nodes.path()) { (name) } };
     table! { lang; "Attempts, newest first", "尝试，最新的在前"; or "No attempts yet.", "还没有尝试。";
         for (attempt in attempts) tr()
         "Attempt", "尝试" {
@@ -60,12 +61,7 @@ fn attempts(viewer: &Viewer, story: &[HistoryEvent]) -> Markup {
         "Delay", "延迟" { td { (length(lang, late(attempt))) } }
         "Duration", "耗时" { td { (took(attempt).as_deref().unwrap_or("–")) } }
         "Response", "回应" { td { (or_dash(attempt.detail.as_deref())) } }
-        "Node", "节点" {
-            td {
-                @if let Some(node) = &attempt.node { a href=(Place::Nodes.path()) { (node) } }
-                @else { (or_dash(None)) }
-            }
-        }
+        "Node", "节点" { td { (or_dash(attempt.node.as_deref().map(node))) } }
     }
 }
 
@@ -84,12 +80,7 @@ fn decided(viewer: &Viewer, here: &str, story: &[HistoryEvent]) -> Markup {
                 @if decision.requested.is_some() { br; span class="hint" { (requested(viewer, decision)) } }
             }
         }
-        "Time before", "原时间" {
-            td {
-                @if let Some(old) = decision.old_execute_at { (viewer.instant(old)) }
-                @else { (or_dash(None)) }
-            }
-        }
+        "Time before", "原时间" { td { (or_dash(decision.old_execute_at.map(|at| viewer.instant(at)))) } }
         "Time after", "新时间" { td { (viewer.instant(decision.execute_at)) } }
         "Requested by", "请求者" { td { (origin(&decision.origin)) } }
     }

@@ -6,19 +6,20 @@ use std::collections::BTreeMap;
 use almanack_core::edition::batch::{self, Batch};
 use almanack_core::edition::{EDITION_RUN, delivery};
 use almanack_core::plan::{Slot, Verdict};
-use almanack_core::{source::recent::CheckOutcome, text::shorten};
+use almanack_core::source::recent::{CheckOutcome, PastLook};
+use almanack_core::text::shorten;
 
-use super::day::{Day, Planned};
+use super::day::Day;
 use crate::picture::ribbon::{Lane, Mark};
 use crate::ui::prelude::*;
-use crate::{ui::schedules::words, ui::sources::words::failure};
+use crate::ui::{schedules, sources};
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;
 
 /// All lanes, from top to bottom; empty ones are left out.
 pub(super) fn of(viewer: &Viewer, day: &Day) -> Vec<Lane> {
-    let mut lanes = schedules(viewer, day);
+    let mut lanes = of_schedules(viewer, day);
     lanes.extend(kinds(viewer, day));
     lanes.push(checks(viewer, day));
     lanes.push(batches(viewer, day));
@@ -40,30 +41,41 @@ fn clock(viewer: &Viewer, at: Timestamp) -> String {
     zoned.strftime("%H:%M:%S %Z").to_string()
 }
 
-fn schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
-    let mut marks: BTreeMap<&str, Vec<Mark>> = BTreeMap::new();
-    for task in day.finished.iter().chain(&day.running) {
-        if let Some(name) = links::fired_schedule(&task.identity) {
-            marks.entry(name).or_default().push(tried(viewer, task));
-        }
-    }
-    for line in &day.slots {
-        let name = line.schedule.as_str();
-        let skipped = skipped(viewer, &line.slot, &links::schedule(&line.schedule));
-        marks.entry(name).or_default().extend(skipped);
-    }
-    for planned in &day.schedules {
-        let name = planned.schedule.name.as_str();
-        let slots = planned.slots.iter();
-        let to_come = slots.map(|slot| to_come(viewer, planned, *slot));
-        marks.entry(name).or_default().extend(to_come);
-    }
-    let lanes = marks.into_iter().map(|(name, marks)| {
-        let href = ScheduleName::parse(name).map(|name| links::schedule(&name));
-        lane(name, href.as_deref().unwrap_or("/ui/schedules"), marks)
+fn of_schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
+    let ended = day.finished.iter().chain(&day.running);
+    let ended = ended.filter_map(|task| {
+        let name = links::fired_schedule(&task.identity)?;
+        Some((name, tried(viewer, task)))
     });
+    let left_out = day.slots.iter().filter_map(|line| {
+        let mark = skipped(viewer, &line.slot, links::schedule(&line.schedule))?;
+        Some((line.schedule.as_str(), mark))
+    });
+    let ahead = day.schedules.iter().flat_map(|planned| {
+        let (name, slots) = (&planned.schedule.name, planned.slots.iter());
+        slots.map(move |slot| (name.as_str(), to_come(viewer, name, *slot)))
+    });
+    let href = |name: &str| {
+        let name = ScheduleName::parse(name);
+        name.map_or_else(|_| "/ui/schedules".to_owned(), |name| links::schedule(&name))
+    };
+    let lanes = by_name(ended.chain(left_out).chain(ahead), href);
     let rest = viewer.lang.pick("Other schedules", "其他日程");
-    bounded(lanes.collect(), rest, "/ui/schedules")
+    bounded(lanes, rest, "/ui/schedules")
+}
+
+/// A lane for each name.
+fn by_name<'a>(
+    named: impl Iterator<Item = (&'a str, Mark)>,
+    href: impl Fn(&str) -> String,
+) -> Vec<Lane> {
+    let mut marks: BTreeMap<&str, Vec<Mark>> = BTreeMap::new();
+    for (name, mark) in named {
+        marks.entry(name).or_default().push(mark);
+    }
+    let lanes = marks.into_iter();
+    let lanes = lanes.map(|(name, marks)| lane(name, &href(name), marks));
+    lanes.collect()
 }
 
 /// The busiest lanes separately, the rest in one.
@@ -80,21 +92,21 @@ fn bounded(mut lanes: Vec<Lane>, rest: &str, href: &str) -> Vec<Lane> {
 }
 
 /// One or more consecutive skipped slots. Fired ones are shown by their tasks.
-fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
+fn skipped(viewer: &Viewer, slot: &Slot, href: String) -> Option<Mark> {
     let Verdict::Skipped(reason) = slot.verdict else {
         return None;
     };
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
-    let reason = words::reason(viewer.lang, reason);
+    let reason = schedules::words::reason(viewer.lang, reason);
     let detail = brief(slot.detail.as_deref());
     let label = say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
         "{at}：跳过 {count} 次，{reason}{detail}");
-    let mark = Mark::new(slot.slot_at, Outcome::Skipped, label, href.to_owned());
+    let mark = Mark::new(slot.slot_at, Outcome::Skipped, label, href);
     Some(mark.until((slot.slots > 1).then_some(slot.last_at)))
 }
 
-fn to_come(viewer: &Viewer, planned: &Planned, slot: Timestamp) -> Mark {
-    let (name, at) = (&planned.schedule.name, clock(viewer, slot));
+fn to_come(viewer: &Viewer, name: &ScheduleName, slot: Timestamp) -> Mark {
+    let at = clock(viewer, slot);
     let label = say!(viewer.lang, "{at}: {name} fires", "{at}：{name} 触发");
     Mark::new(slot, Outcome::Planned, label, links::schedule(name))
 }
@@ -139,22 +151,14 @@ fn waiting(viewer: &Viewer, task: &TaskLine) -> Mark {
 
 /// Tasks without a schedule, source or edition, by kind.
 fn kinds(viewer: &Viewer, day: &Day) -> Vec<Lane> {
-    let mut marks: BTreeMap<&Kind, Vec<Mark>> = BTreeMap::new();
     let ours = |task: &&TaskLine| is_business(task);
-    for task in day.finished.iter().chain(&day.running).filter(ours) {
-        let kind = &task.identity.kind;
-        marks.entry(kind).or_default().push(tried(viewer, task));
-    }
-    for task in day.upcoming.iter().filter(ours) {
-        let kind = &task.identity.kind;
-        marks.entry(kind).or_default().push(waiting(viewer, task));
-    }
-    let lanes = marks.into_iter().map(|(kind, marks)| {
-        let href = format!("/ui/tasks?kind={kind}");
-        lane(kind.as_str(), &href, marks)
-    });
+    let ended = day.finished.iter().chain(&day.running).filter(ours);
+    let ended = ended.map(|task| (task.identity.kind.as_str(), tried(viewer, task)));
+    let ahead = day.upcoming.iter().filter(ours);
+    let ahead = ahead.map(|task| (task.identity.kind.as_str(), waiting(viewer, task)));
+    let lanes = by_name(ended.chain(ahead), |kind| format!("/ui/tasks?kind={kind}"));
     let rest = viewer.lang.pick("Other tasks", "其他任务");
-    bounded(lanes.collect(), rest, "/ui/tasks")
+    bounded(lanes, rest, "/ui/tasks")
 }
 
 fn is_business(task: &TaskLine) -> bool {
@@ -167,7 +171,7 @@ fn is_business(task: &TaskLine) -> bool {
 fn checks(viewer: &Viewer, day: &Day) -> Lane {
     let past = day.sources.iter().flat_map(|source| {
         let looks = source.recent.looks().iter();
-        looks.map(move |look| looked(viewer, source, look.at, look.outcome))
+        looks.map(move |look| looked(viewer, source, look))
     });
     let ahead = day.upcoming.iter();
     let ahead = ahead.filter(|task| links::is_check(&task.identity));
@@ -176,29 +180,17 @@ fn checks(viewer: &Viewer, day: &Day) -> Lane {
     lane(name, "/ui/sources", past.chain(ahead))
 }
 
-fn looked(
-    viewer: &Viewer,
-    source: &almanack_core::source::Source,
-    at: Timestamp,
-    result: CheckOutcome,
-) -> Mark {
-    let outcome = match result {
-        CheckOutcome::Failed(_) => Outcome::Failed,
-        CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
-    };
-    let (time, name) = (clock(viewer, at), source.definition.name.as_str());
-    let label = format!("{time} {name}: {}", result_words(viewer.lang, result));
-    Mark::new(at, outcome, label, links::source(source.id))
-}
-
-fn result_words(lang: Lang, result: CheckOutcome) -> String {
-    match result {
-        CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
+fn looked(viewer: &Viewer, source: &Source, look: &PastLook) -> Mark {
+    let (time, name) = (clock(viewer, look.at), &source.definition.name);
+    let result = match look.outcome {
         CheckOutcome::Nothing | CheckOutcome::Unchanged => {
-            lang.pick("nothing new", "无更新").to_owned()
+            viewer.lang.pick("nothing new", "无更新").to_owned()
         }
-        CheckOutcome::Failed(class) => failure(lang, class).to_owned(),
-    }
+        other => sources::words::outcome(viewer.lang, other),
+    };
+    let label = format!("{time} {name}: {result}");
+    let shape = sources::words::shape(look.outcome);
+    Mark::new(look.at, shape, label, links::source(source.id))
 }
 
 fn batches(viewer: &Viewer, day: &Day) -> Lane {

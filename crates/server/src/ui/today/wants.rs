@@ -31,9 +31,10 @@ fn want(
     viewer: &Viewer,
     class: Option<&str>,
     sentence: impl Render,
-    href: &str,
-    since: Option<Timestamp>,
+    href: impl Render,
+    since: impl Into<Option<Timestamp>>,
 ) -> Markup {
+    let since: Option<Timestamp> = since.into();
     html! {
         li class=[class] {
             a href=(href) { (sentence) }
@@ -42,15 +43,9 @@ fn want(
     }
 }
 
-/// A link to the items that are not shown, if any; `sentence` says how many.
-fn more(
-    viewer: &Viewer,
-    all: usize,
-    href: &str,
-    sentence: impl Fn(usize) -> String,
-) -> Option<Markup> {
-    let more = all.checked_sub(SHOWN).filter(|more| *more > 0)?;
-    Some(want(viewer, BAD, sentence(more), href, None))
+/// How many items of a group are not shown, if any.
+fn unseen(all: usize) -> Option<usize> {
+    all.checked_sub(SHOWN).filter(|more| *more > 0)
 }
 
 /// Unconfirmed deliveries.
@@ -64,13 +59,7 @@ fn deliveries(viewer: &Viewer, day: &Day) -> Vec<Markup> {
         let to = &one.destination;
         let text = say!(viewer.lang; "Delivery of the edition of {date} to {to} is unconfirmed",
             "{date} 的日报是否送达 {to} 尚未确认");
-        want(
-            viewer,
-            BAD,
-            text,
-            &links::edition(date),
-            Some(one.updated_at),
-        )
+        want(viewer, BAD, text, links::edition(date), one.updated_at)
     });
     wants.collect()
 }
@@ -79,9 +68,9 @@ fn deliveries(viewer: &Viewer, day: &Day) -> Vec<Markup> {
 fn watched(viewer: &Viewer, day: &Day) -> Vec<Markup> {
     let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
     let wants = shown.iter().take(SHOWN).map(|it| watch(viewer, it));
-    let more = more(viewer, shown.len(), "/ui/activity", |more| {
-        say!(viewer.lang, "more alerts: {more}", "另有 {more} 条告警")
-    });
+    let more = unseen(shown.len());
+    let more = more.map(|more| say!(viewer.lang, "more alerts: {more}", "另有 {more} 条告警"));
+    let more = more.map(|text| want(viewer, BAD, text, "/ui/activity", None));
     wants.chain(more).collect()
 }
 
@@ -105,7 +94,7 @@ fn watch(viewer: &Viewer, alert: &alert::Alert) -> Markup {
         About::Node(_) | About::Clock => "/ui/nodes".to_owned(),
         About::Fleet => "/ui/sources".to_owned(),
     };
-    want(viewer, class, sentence, &href, Some(alert.opened_at))
+    want(viewer, class, sentence, href, alert.opened_at)
 }
 
 /// Tasks out of retries within the window; the firings of a schedule in one line.
@@ -121,13 +110,10 @@ fn failures(viewer: &Viewer, day: &Day) -> Vec<Markup> {
         .partition(|task| links::fired_schedule(&task.identity).is_some());
     let mut wants = firings(viewer, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(viewer, task)));
-    let href = links::tasks_in(Status::Fail);
-    wants.extend(more(
-        viewer,
-        failed.len(),
-        &href,
-        |more| say!(viewer.lang; "more failed tasks: {more}", "另有 {more} 个失败任务"),
-    ));
+    wants.extend(unseen(failed.len()).map(|more| {
+        let text = say!(viewer.lang, "more failed tasks: {more}", "另有 {more} 个失败任务");
+        want(viewer, BAD, text, links::tasks_in(Status::Fail), None)
+    }));
     wants
 }
 
@@ -139,7 +125,7 @@ fn failure(viewer: &Viewer, task: &TaskLine) -> Markup {
     };
     let sentence = html! { (task.identity.subject) " " (times) };
     let href = task_path(&task.identity);
-    want(viewer, BAD, sentence, &href, task.finished_at)
+    want(viewer, BAD, sentence, href, task.finished_at)
 }
 
 /// Failed firings, one line per schedule, latest first: one that fails every minute must not hide
@@ -160,15 +146,13 @@ fn firings(viewer: &Viewer, day: &Day, failed: &[&TaskLine]) -> Vec<Markup> {
     rows.sort_by_key(|(_, (_, latest))| std::cmp::Reverse(*latest));
     let wants = rows.iter().take(SHOWN).map(|(name, (count, latest))| {
         let sentence = firings_failed(viewer.lang, name, *count);
-        want(viewer, BAD, sentence, &links::schedule(name), *latest)
+        want(viewer, BAD, sentence, links::schedule(name), *latest)
     });
-    let href = links::tasks_in(Status::Fail);
-    let more = more(
-        viewer,
-        rows.len(),
-        &href,
-        |more| say!(viewer.lang; "more schedules with failed firings: {more}", "另有 {more} 个日程失败"),
-    );
+    let more = unseen(rows.len()).map(|more| {
+        let text = say!(viewer.lang; "more schedules with failed firings: {more}",
+            "另有 {more} 个日程失败");
+        want(viewer, BAD, text, links::tasks_in(Status::Fail), None)
+    });
     wants.chain(more).collect()
 }
 
@@ -198,13 +182,8 @@ fn parked(viewer: &Viewer, day: &Day) -> Vec<Markup> {
         let name = &schedule.name;
         let text = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
         let sentence = html! { (text) ": " (lang.english(reason)) };
-        Some(want(
-            viewer,
-            BAD,
-            sentence,
-            &links::schedule(name),
-            Some(*since),
-        ))
+        let href = links::schedule(name);
+        Some(want(viewer, BAD, sentence, href, *since))
     });
     parked.collect()
 }
@@ -219,13 +198,8 @@ fn sources(viewer: &Viewer, day: &Day) -> Vec<Markup> {
         // The start of silence is known; the start of the others is not stored.
         let newest = source.stats.last_article_at;
         let since = newest.filter(|_| attention == Attention::Silent);
-        Some(want(
-            viewer,
-            class,
-            sentence,
-            &links::source(source.id),
-            since,
-        ))
+        let href = links::source(source.id);
+        Some(want(viewer, class, sentence, href, since))
     });
     let all = lang.pick("All sources that need attention", "所有需要关注的信源");
     let all = want(viewer, None, all, "/ui/sources?attention=any", None);
