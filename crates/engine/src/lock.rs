@@ -194,8 +194,8 @@ mod tests {
         for key in [ours, theirs] {
             lock.create(&key, 7).await.unwrap();
         }
-        lock.doubts().put(ours, 7);
-        lock.doubts().put(theirs, 8);
+        locked(&lock.doubts).put(ours, 7);
+        locked(&lock.doubts).put(theirs, 8);
         assert_eq!(lock.acquire(&ours).await, Ok(Acquired::Won));
         assert_eq!(lock.acquire(&ours).await, Ok(Acquired::Lost), "once");
         assert_eq!(lock.acquire(&theirs).await, Ok(Acquired::Lost), "not ours");

@@ -64,10 +64,11 @@ pub(crate) enum Usual {
 /// How a value is written: what it looks like, how it is read, and how it is shown.
 pub(crate) struct Form<T> {
     shape: Shape,
-    pub(super) read: Box<dyn FnOnce(&Given) -> Read<T>>,
+    pub(super) read: Parse<T>,
     pub(super) show: fn(&T) -> String,
 }
 
+type Parse<T> = Box<dyn FnOnce(&Given) -> Read<T>>;
 type Reading<T> = Box<dyn FnOnce(&mut Reader<'_>, &KeyPath, Option<T>) -> T>;
 
 /// A form and its default.

@@ -13,9 +13,7 @@ use almanack_engine::{
     handlers::Handlers,
 };
 
-use super::{
-    Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share, timeout,
-};
+use super::{Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share};
 use crate::{
     config::{Settings, settings},
     failure::{Failure, Result},

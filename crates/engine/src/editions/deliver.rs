@@ -267,7 +267,7 @@ impl Editions {
 /// What is not retried automatically needs an operator's attention.
 fn say_held(account: &Account, key: &DeliveryKey) {
     let mut deliveries = account.deliveries.iter();
-    let own = deliveries.find(|delivery| DeliveryKey::of(*delivery) == *key);
+    let own = deliveries.find(|delivery| DeliveryKey::of(delivery) == *key);
     if let Some(held) = own.filter(|delivery| delivery.is_held()) {
         let (attempts, state) = (held.attempts, held.state.as_str());
         tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "delivery needs attention: resend it or skip it");

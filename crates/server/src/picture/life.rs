@@ -65,11 +65,20 @@ impl Kind {
         let lang = frame.lang;
         match self {
             Self::Created { due_at } => {
-                say!(lang, "created, due {}", "创建，定于 {}", frame.moment(due_at))
+                say!(
+                    lang,
+                    "created, due {}",
+                    "创建，定于 {}",
+                    frame.moment(due_at)
+                )
             }
             Self::Moved { from, to } => {
                 let [from, to] = [from, to].map(|at| frame.moment(at));
-                say!(lang, "rescheduled from {from} to {to}", "由 {from} 改至 {to}")
+                say!(
+                    lang,
+                    "rescheduled from {from} to {to}",
+                    "由 {from} 改至 {to}"
+                )
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);

@@ -63,7 +63,7 @@ pub(super) async fn targets(settings: &Settings, schedules: &[Wanted]) -> Result
 
 /// What is called, by origin, and one that calls it. Addresses may hold secrets; origins do not.
 fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String> {
-    let scheduled = schedules.iter().filter_map(|wanted| {
+    let targets = schedules.iter().filter_map(|wanted| {
         let url = match &wanted.definition.target {
             Target::Webhook { url, .. } => url,
             Target::Workflow { .. } => &settings.github.api_url,
@@ -72,7 +72,7 @@ fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String
         Some((url.clone(), format!("schedule {}", wanted.name)))
     });
     let mut found = BTreeMap::new();
-    for (url, who) in called(settings).into_iter().chain(scheduled) {
+    for (url, who) in called(settings).into_iter().chain(targets) {
         if let Ok(url) = Url::parse(&url) {
             let origin = url.origin().ascii_serialization();
             found.entry(origin).or_insert(who);

@@ -1,6 +1,6 @@
 //! Backfill of past slots: first a preview with the count, then the button.
 
-use almanack_engine::schedules::{Backfill, Backfilled};
+use almanack_engine::schedules::{Backfill, Backfilled, SlotOfBackfill};
 
 use super::acts::{instant, zone_of};
 use super::{one::way_back, path};
@@ -127,7 +127,7 @@ fn fire_them(lang: Lang, count: usize) -> String {
 }
 
 fn slots(viewer: &Viewer, planned: &Backfilled) -> Markup {
-    let existing = |slot: &PlannedSlot| {
+    let existing = |slot: &SlotOfBackfill| {
         let status = status(viewer.lang, slot.found?, false);
         Some(html! { a href=(task_path(&slot.identity)) { (status) } })
     };

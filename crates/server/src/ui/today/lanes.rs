@@ -57,7 +57,10 @@ fn of_schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     });
     let href = |name: &str| {
         let name = ScheduleName::parse(name);
-        name.map_or_else(|_| "/ui/schedules".to_owned(), |name| links::schedule(&name))
+        name.map_or_else(
+            |_| "/ui/schedules".to_owned(),
+            |name| links::schedule(&name),
+        )
     };
     let lanes = by_name(ended.chain(left_out).chain(ahead), href);
     let rest = viewer.lang.pick("Other schedules", "其他日程");

@@ -111,7 +111,11 @@ fn failures(viewer: &Viewer, day: &Day) -> Vec<Markup> {
     let mut wants = firings(viewer, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(viewer, task)));
     wants.extend(unseen(failed.len()).map(|more| {
-        let text = say!(viewer.lang, "more failed tasks: {more}", "另有 {more} 个失败任务");
+        let text = say!(
+            viewer.lang,
+            "more failed tasks: {more}",
+            "另有 {more} 个失败任务"
+        );
         want(viewer, BAD, text, links::tasks_in(Status::Fail), None)
     }));
     wants
