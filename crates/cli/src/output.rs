@@ -122,7 +122,7 @@ impl Output {
     }
 
     /// Writes a value: to programs as it is, to people as `show` does.
-    pub(crate) fn tell(
+    pub(crate) fn print(
         &mut self,
         value: &impl Serialize,
         show: impl FnOnce(&mut Self) -> Result<()>,
@@ -137,7 +137,7 @@ impl Output {
 
     /// What was done: for programs, or for people.
     pub(crate) fn say(&mut self, value: &Value, sentence: &str) -> Done {
-        self.tell(value, |output| output.line(sentence))
+        self.print(value, |output| output.line(sentence))
     }
 
     /// Writes what the API answered: to programs as it came, to people as `show` does.

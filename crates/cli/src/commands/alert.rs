@@ -69,7 +69,7 @@ async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done 
         return Err(Failure::not_found(what).hint(hint));
     }
     let answers: Vec<Value> = channels.test(only).await.iter().map(view).collect();
-    output.tell(&json!({ "answers": answers }), |output| {
+    output.print(&json!({ "answers": answers }), |output| {
         output.columns(ANSWERS, &answers, clock.now(), true)
     })?;
     Ok(Exit::failed_if(!answers.iter().all(is_taken)))

@@ -69,7 +69,7 @@ fn report<'a>(
     named: impl IntoIterator<Item = (&'a str, String)>,
     output: &mut Output,
 ) -> Done {
-    output.tell(figures, |output| {
+    output.print(figures, |output| {
         let mut named = named.into_iter();
         named.try_for_each(|(name, figure)| output.line(&format!("{name:22} {figure}")))
     })

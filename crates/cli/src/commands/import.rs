@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = read_text(&arguments.file, "read", TEXT_BYTES_MAX)?;
     let import = read(arguments, &text);
-    output.tell(&json_of(arguments, &import), |output| {
+    output.print(&json_of(arguments, &import), |output| {
         show(arguments, text, &import, output)
     })?;
     Ok(Exit::usage_if(!import.problems.is_empty()))

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
     let asked = question.ask(&mut Zones::default());
     let answer = asked.map_err(|refusal| failure(&refusal, expression, output.json))?;
     let answer = json_of(&answer, question.from);
-    output.tell(&answer, |output| show(&answer, arguments, now, output))
+    output.print(&answer, |output| show(&answer, arguments, now, output))
 }
 
 const TIMES: &[Column] = &[column("LOCAL", "/local", local), column("UTC", "/at", utc)];

@@ -107,7 +107,7 @@ fn report(ticked: &Ticked, output: &mut Output) -> Done {
         "complete": ticked.complete,
         "next_due_at": ticked.next_due_at,
     });
-    output.tell(&view, |output| show(ticked, output))
+    output.print(&view, |output| show(ticked, output))
 }
 
 fn show(ticked: &Ticked, output: &mut Output) -> Result<()> {

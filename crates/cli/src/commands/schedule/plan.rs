@@ -59,7 +59,7 @@ pub(super) async fn run(
         listed_max: LISTED_MAX,
     };
     let effects = effects(&loaded, in_force(client).await?, stretch);
-    output.tell(&json_of(&effects, &loaded, stretch), |output| {
+    output.print(&json_of(&effects, &loaded, stretch), |output| {
         show(&effects, &loaded, output)
     })?;
     Ok(Exit::usage_if(!loaded.schedules.problems.is_empty()))
