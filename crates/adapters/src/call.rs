@@ -3,7 +3,7 @@
 //! Callbacks and webhooks differ in what they send and in where the address comes from; this file
 //! signs and sends them, and reads the answer. What an answer means is decided in `core::callback`;
 //! no answer at all is a retry, because the call may have taken effect and only the receiver knows.
-//! Editions and alerts are signed the same way, by a [`Seal`], and their senders read the answers.
+//! Editions and alerts are signed the same way, by a `Seal`, and their senders read the answers.
 
 use std::{sync::Arc, time::Duration};
 
