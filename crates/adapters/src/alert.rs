@@ -134,18 +134,6 @@ impl Channels {
         self.all.iter().map(|channel| channel.name.as_str())
     }
 
-    /// Sends a test message to one channel or to all, whatever alerts they ask for.
-    pub async fn test(&self, only: Option<&str>) -> Vec<Answer> {
-        let message = Message::test(self.reporting.language, self.clock.now());
-        let asked = self.all.iter();
-        let asked = asked.filter(|channel| only.is_none_or(|only| channel.name == only));
-        let reporting = asked.map(|channel| async {
-            let sent = self.send(channel, &message).await;
-            answer(channel, Vec::new(), sent)
-        });
-        join_all(reporting).await
-    }
-
     async fn send(&self, channel: &Channel, message: &Message) -> Sent {
         match &channel.way {
             Way::Webhook { url, key } => self.post(url, key.as_ref(), message).await,
@@ -199,6 +187,17 @@ impl Notifier for Channels {
         let reporting = self.all.iter();
         let reporting = reporting.map(|channel| self.report_one(channel, notices));
         join_all(reporting).await.into_iter().flatten().collect()
+    }
+
+    async fn test(&self, only: Option<&str>) -> Vec<Answer> {
+        let message = Message::test(self.reporting.language, self.clock.now());
+        let asked = self.all.iter();
+        let asked = asked.filter(|channel| only.is_none_or(|only| channel.name == only));
+        let reporting = asked.map(|channel| async {
+            let sent = self.send(channel, &message).await;
+            answer(channel, Vec::new(), sent)
+        });
+        join_all(reporting).await
     }
 }
 

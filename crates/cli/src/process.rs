@@ -95,6 +95,7 @@ pub(crate) async fn start(
         sources: equipment.sources().sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
         subscriptions: in_force.subscriptions(),
+        watching: Some(equipment.watching()),
         editions: equipment.editions(),
         public_editions: settings.editions.on().is_some_and(|it| it.keys.public),
         tick: equipment.tick(passes),

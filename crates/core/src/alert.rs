@@ -207,7 +207,6 @@ pub struct Alert {
     pub close_notified_at: Option<Timestamp>,
     /// When a node may send what is not sent yet: at once, when quiet hours end, or when the lease
     /// of the sending node has passed. None when there is nothing to send.
-    #[serde(skip)]
     pub notify_at: Option<Timestamp>,
     /// The channels that accepted the current notification, while others have not.
     #[serde(skip)]

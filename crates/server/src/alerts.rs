@@ -1,6 +1,6 @@
 //! Alerts: what needs attention, and whether people were notified.
 
-use almanack_core::alert::{Alert, words};
+use almanack_core::alert::{Alert, port::Answer as ChannelAnswer, words};
 use almanack_core::store::AlertFilter;
 use axum::extract::Query;
 
@@ -70,4 +70,39 @@ pub(crate) async fn list_alerts(
     Ok(Json(AlertsView {
         alerts: alerts.map(AlertView::from).collect(),
     }))
+}
+
+/// Which channels to test.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AlertTestBody {
+    /// Name of the channel in the configuration. Default: all channels.
+    #[schema(example = "ntfy")]
+    channel: Option<String>,
+}
+
+/// Answers of the channels.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AlertTestView {
+    answers: Vec<ChannelAnswer>,
+}
+
+/// Send a test message through one alert channel, or through all.
+#[utoipa::path(
+    post, path = "/api/v1/alerts/test", tag = "alerts",
+    request_body = AlertTestBody,
+    responses((status = 200, description = "The answers of the channels", body = AlertTestView)),
+)]
+pub(crate) async fn test_alerts(State(state): App, call: Call) -> Result<Json<AlertTestView>> {
+    call.refuse_key_because("test messages do not accept an Idempotency-Key; each call sends one")?;
+    let AlertTestBody { channel } = call.json()?;
+    let answers = match &state.watching {
+        Some(watching) => watching.get().notifier.test(channel.as_deref()).await,
+        None => Vec::new(),
+    };
+    Problem::unless(!answers.is_empty(), "channel", || match channel {
+        Some(_) => "no channel of this name is configured".to_owned(),
+        None => "no channel is configured".to_owned(),
+    })?;
+    Ok(Json(AlertTestView { answers }))
 }

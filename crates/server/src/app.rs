@@ -113,6 +113,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(schedules::ledger::why))
         .routes(register!(nodes::list_nodes))
         .routes(register!(alerts::list_alerts))
+        .routes(register!(alerts::test_alerts))
         .routes(register!(metrics::get_metrics))
         .routes(register!(subscriptions::list_subscriptions))
         .merge(guarded_sources())

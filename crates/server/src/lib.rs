@@ -53,7 +53,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::Editions, health::Health, reloadable::Reloadable, reschedule::Rescheduler,
-    schedules::Schedules, sources::Sources, tick::Ticker,
+    schedules::Schedules, sources::Sources, tick::Ticker, watch::Watching,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
@@ -97,6 +97,8 @@ pub struct AppState {
     pub opml: Arc<dyn Opml>,
     /// Event subscriptions.
     pub subscriptions: Reloadable<Vec<Subscription>>,
+    /// Alert rules and channels, in a process that notifies people.
+    pub watching: Option<Reloadable<Watching>>,
     /// Builds editions, if configured.
     pub editions: Option<Arc<Editions>>,
     /// Whether the pages of published editions are public.

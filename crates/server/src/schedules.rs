@@ -71,13 +71,8 @@ pub(crate) async fn list_schedules(
     let schedules = page.rows.into_iter();
     Ok(Json(SchedulesView {
         schedules: schedules.map(|it| shown(&state, it)).collect(),
-        next_cursor: page.next.as_ref().map(cursor),
+        next_cursor: page.next.as_ref().map(paging::cursor),
     }))
-}
-
-/// The cursor that continues after a schedule.
-pub(crate) fn cursor(last: &ScheduleName) -> String {
-    paging::cursor(last)
 }
 
 impl ListQuery {

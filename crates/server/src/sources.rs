@@ -46,10 +46,6 @@ fn parse_type(text: &str) -> Result<SourceType> {
     SourceType::parse(text).ok_or_else(|| Problem::in_query("type must be rss or custom"))
 }
 
-pub(crate) fn cursor(row: i64) -> String {
-    paging::cursor(row)
-}
-
 pub(crate) fn parse_cursor(text: &str) -> Result<i64> {
     paging::read(text, |row| row.parse().ok())
 }

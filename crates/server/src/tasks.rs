@@ -189,11 +189,6 @@ impl ListQuery {
     }
 }
 
-/// A history cursor in its public form.
-pub(crate) fn history_cursor(cursor: HistoryCursor) -> String {
-    paging::cursor(cursor)
-}
-
 pub(crate) fn parse_history_cursor(text: &str) -> Result<HistoryCursor> {
     paging::read(text, HistoryCursor::parse)
 }

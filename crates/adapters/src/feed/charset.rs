@@ -21,7 +21,8 @@ pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
     if let Some(encoding) = two_byte_start(bytes) {
         return lossy(encoding, bytes);
     }
-    let declared = content_type.and_then(in_header).or_else(|| in_head(bytes));
+    let in_header = content_type.and_then(|header| named_after(header, "charset="));
+    let declared = in_header.or_else(|| in_head(bytes));
     match std::str::from_utf8(bytes) {
         Ok(text) if declared.is_none_or(|encoding| outweighs(text, bytes, encoding)) => {
             text.to_owned()
@@ -62,10 +63,6 @@ fn two_byte_start(bytes: &[u8]) -> Option<&'static Encoding> {
         [0, b'<', 0, _, ..] => Some(UTF_16BE),
         _ => None,
     }
-}
-
-fn in_header(content_type: &str) -> Option<&'static Encoding> {
-    named_after(content_type, "charset=")
 }
 
 /// The encoding in an XML declaration, or of a page's `meta`.

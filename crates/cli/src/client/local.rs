@@ -94,6 +94,7 @@ async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Res
         sources: Arc::new(context.sources().await?),
         opml: Arc::new(Lists(Arc::clone(&context.clock))),
         subscriptions: Reloadable::new(wiring::subscriptions(settings)),
+        watching: None,
         editions,
         public_editions: false,
         tick: Tick::default(),

@@ -1,6 +1,6 @@
 //! `almanack alert list|test`
 
-use almanack_core::alert::port::Answer;
+use almanack_core::alert::port::Notifier as _;
 
 use crate::commands::prelude::*;
 
@@ -25,8 +25,13 @@ const LIST: &[Column] = &[
         } else {
             "close_notified_at"
         };
-        let notified = !it[notified_at].is_null();
-        Cell::new(if notified { "yes" } else { "no" })
+        let waits = !it["notify_at"].is_null();
+        let unsent = if waits { "waits" } else { "no" };
+        Cell::new(if it[notified_at].is_null() {
+            unsent
+        } else {
+            "yes"
+        })
     }),
     column("WHAT", "", |it, _| {
         format!("{} ({})", text(&it["sentence"]), text(&it["detail"])).into()
@@ -44,14 +49,32 @@ pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut
             output.all(&answer, ("alerts", LIST), none)
         }
         AlertCommand::Test { channel } => {
-            at.refuse_server("alert test")?;
-            test(at.inputs, channel.as_deref(), output).await
+            let answers = match at.server {
+                Some(_) => test_there(at, channel.as_deref()).await?,
+                None => test(at.inputs, channel.as_deref()).await?,
+            };
+            let now = wiring::machine_clock().now();
+            output.print(&json!({ "answers": answers }), |output| {
+                output.columns(ANSWERS, &answers, now, true)
+            })?;
+            Ok(Exit::failed_if(!answers.iter().all(is_taken)))
         }
     }
 }
 
+/// Tests the channels of a node.
+async fn test_there(at: &Connector<'_>, only: Option<&str>) -> Result<Vec<Value>> {
+    let client = at.open(DatabaseNeed::Existing).await?;
+    let call = Call::post(&["alerts", "test"]).json(&json!({ "channel": only }));
+    let answer = client.call(call).await?;
+    Ok(answer.value()["answers"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default())
+}
+
 /// Needs no database: you can test the channels before anything runs.
-async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done {
+async fn test(inputs: &Inputs, only: Option<&str>) -> Result<Vec<Value>> {
     let settings = checked(config::load(inputs, Need::Everything))?;
     let outbound = wiring::Outbound::new(&settings)?;
     let clock = wiring::machine_clock();
@@ -68,11 +91,8 @@ async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done 
         let hint = format!("configured channels: {}", names.join(", "));
         return Err(Failure::not_found(what).hint(hint));
     }
-    let answers: Vec<Value> = channels.test(only).await.iter().map(view).collect();
-    output.print(&json!({ "answers": answers }), |output| {
-        output.columns(ANSWERS, &answers, clock.now(), true)
-    })?;
-    Ok(Exit::failed_if(!answers.iter().all(is_taken)))
+    let answers = channels.test(only).await;
+    Ok(answers.iter().map(|answer| json!(answer)).collect())
 }
 
 const ANSWERS: &[Column] = &[
@@ -83,14 +103,6 @@ const ANSWERS: &[Column] = &[
     }),
     column("ANSWER", "/answer", plain),
 ];
-
-fn view(answer: &Answer) -> Value {
-    json!({
-        "channel": answer.channel,
-        "outcome": answer.outcome.as_str(),
-        "answer": answer.outcome.detail(),
-    })
-}
 
 fn is_taken(answer: &Value) -> bool {
     answer["outcome"] == "taken"

@@ -150,6 +150,7 @@ const LIST: &[Column] = &[
         format!("{} of {}", counts["completed"], counts["total"]).into()
     }),
     column("FAILED", "/counts/failed", plain),
+    column("BATCHES", "/batches_ended", plain),
     column("REVISION", "/revision", plain),
     column("PUBLISHED", "/published_at", ago),
 ];

@@ -209,6 +209,11 @@ impl Equipment {
         &self.lasting.sources
     }
 
+    /// Alert rules and channels.
+    pub(crate) fn watching(&self) -> Reloadable<Watching> {
+        self.watching.clone()
+    }
+
     /// Produces editions, if they are on.
     pub(crate) fn editions(&self) -> Option<Arc<Editions>> {
         self.lasting.editions.clone()

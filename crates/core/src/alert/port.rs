@@ -1,6 +1,7 @@
 //! The ports to the channels that reach people.
 
 use async_trait::async_trait;
+use serde::Serialize;
 
 use super::{Alert, Key, News};
 
@@ -13,18 +14,23 @@ pub struct Notice {
 }
 
 /// The result of sending some notices over one channel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChannelAnswer))]
 pub struct Answer {
     /// The channel's name in the configuration.
     pub channel: String,
     /// Which alerts it was notified of, in one message.
+    #[serde(skip)]
     pub keys: Vec<Key>,
     /// Whether it took them.
+    #[serde(flatten)]
     pub outcome: Outcome,
 }
 
 /// Whether a channel took a message.
-#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChannelOutcome))]
+#[serde(tag = "outcome", content = "answer", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// It did, with this answer.
@@ -62,6 +68,12 @@ pub trait Notifier: Send + Sync {
     /// channel wants is in no answer. Bounded in time. A node that dies here may have sent: another
     /// sends again, under the same [`Alert::message_key`].
     async fn notify(&self, notices: &[Notice]) -> Vec<Answer>;
+
+    /// Sends a test message to one channel or to all, whatever alerts they ask for. None answers
+    /// where none is configured, or none of that name.
+    async fn test(&self, _only: Option<&str>) -> Vec<Answer> {
+        Vec::new()
+    }
 }
 
 /// The outside service that listens for a node's heartbeat, and calls for help when it stops.

@@ -76,6 +76,12 @@ impl Account {
             .fold(self.edition.list_requests, u32::saturating_add)
     }
 
+    /// Batches that have ended.
+    pub fn batches_ended(&self) -> u32 {
+        let ended = self.batches.iter().filter(|it| it.ended_at.is_some());
+        u32::try_from(ended.count()).unwrap_or(u32::MAX)
+    }
+
     /// Whether retention has taken the stories that it would need to continue from where it was
     /// archived.
     pub fn is_pruned(&self) -> bool {

@@ -42,7 +42,7 @@ pub struct EditionLine {
     /// Its stories, counted; all 0 once retention has taken them.
     pub counts: Counts,
     /// Batches that ended.
-    #[serde(skip)]
+    #[serde(rename = "batches_ended")]
     pub batches: u32,
 }
 

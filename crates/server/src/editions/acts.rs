@@ -196,5 +196,5 @@ pub(crate) async fn reset_edition(
     let account = editions(&state)?
         .reset(date, &call.requester.origin())
         .await?;
-    Ok(Json(line(account)))
+    Ok(Json(line(&account)))
 }

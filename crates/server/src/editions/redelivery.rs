@@ -6,26 +6,6 @@ use almanack_engine::editions::Redelivered;
 use super::{Dated, editions, refuse_key, view::line};
 use crate::prelude::*;
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RedeliveryBody {
-    /// Name of the destination in the configuration.
-    #[schema(example = "telegram")]
-    destination: String,
-    /// One part, from 1. Default: all undelivered parts.
-    #[schema(minimum = 1)]
-    part: Option<u32>,
-}
-
-impl From<RedeliveryBody> for Chosen {
-    fn from(body: RedeliveryBody) -> Self {
-        Self {
-            destination: body.destination,
-            part: body.part,
-        }
-    }
-}
-
 /// Result of a decision about deliveries.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RedeliveryView {
@@ -39,7 +19,7 @@ impl From<Redelivered> for RedeliveryView {
     fn from(done: Redelivered) -> Self {
         Self {
             parts: done.parts,
-            edition: line(done.account),
+            edition: line(&done.account),
         }
     }
 }
@@ -50,7 +30,7 @@ impl From<Redelivered> for RedeliveryView {
 /// call is harmless.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/resend", tag = "editions",
-    request_body = RedeliveryBody,
+    request_body = Chosen,
     responses((status = 200, description = "The parts that are sent again", body = RedeliveryView)),
 )]
 pub(crate) async fn resend_delivery(
@@ -59,11 +39,8 @@ pub(crate) async fn resend_delivery(
     call: Call,
 ) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
-    let editions = editions(&state)?;
-    let chosen = call.json::<RedeliveryBody>()?.into();
-    let resent = editions
-        .resend(date, &chosen, &call.requester.origin())
-        .await?;
+    let (chosen, by) = (call.json::<Chosen>()?, call.requester.origin());
+    let resent = editions(&state)?.resend(date, &chosen, &by).await?;
     Ok(Json(resent.into()))
 }
 
@@ -72,7 +49,7 @@ pub(crate) async fn resend_delivery(
 /// They no longer block the edition, and the destination's alert closes.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/skip", tag = "editions",
-    request_body = RedeliveryBody,
+    request_body = Chosen,
     responses((status = 200, description = "The skipped parts", body = RedeliveryView)),
 )]
 pub(crate) async fn skip_delivery(
@@ -81,10 +58,7 @@ pub(crate) async fn skip_delivery(
     call: Call,
 ) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
-    let editions = editions(&state)?;
-    let chosen = call.json::<RedeliveryBody>()?.into();
-    let skipped = editions
-        .skip(date, &chosen, &call.requester.origin())
-        .await?;
+    let (chosen, by) = (call.json::<Chosen>()?, call.requester.origin());
+    let skipped = editions(&state)?.skip(date, &chosen, &by).await?;
     Ok(Json(skipped.into()))
 }

@@ -12,11 +12,11 @@ use almanack_engine::editions::Status;
 use crate::prelude::*;
 
 /// An edition as listed. Unknown values are null.
-pub(super) fn line(account: Account) -> EditionLine {
+pub(super) fn line(account: &Account) -> EditionLine {
     EditionLine {
         counts: account.counts(),
-        batches: 0,
-        edition: account.edition,
+        batches: account.batches_ended(),
+        edition: account.edition.clone(),
     }
 }
 
@@ -64,7 +64,7 @@ impl EditionDetailView {
             forecast,
             alerts,
         } = status;
-        let (requests, counts) = (account.requests(), account.counts());
+        let (requests, edition) = (account.requests(), line(&account));
         let batches = account.batches.into_iter().map(|batch| BatchView {
             duration_ms: batch.duration_ms(),
             batch,
@@ -76,11 +76,7 @@ impl EditionDetailView {
             batches: batches.collect(),
             deliveries: account.deliveries,
             alerts,
-            edition: EditionLine {
-                edition: account.edition,
-                counts,
-                batches: 0,
-            },
+            edition,
         }
     }
 }

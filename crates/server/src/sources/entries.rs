@@ -2,7 +2,7 @@
 
 use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
 
-use super::{Numbered, cursor, parse_cursor};
+use super::{Numbered, parse_cursor};
 use crate::prelude::*;
 use crate::tasks::body::parse_instant;
 
@@ -83,7 +83,7 @@ impl EntriesQuery {
         }
         Ok(EntriesView {
             entries: page.rows,
-            next_cursor: page.next.map(cursor),
+            next_cursor: page.next.map(paging::cursor),
         })
     }
 }

@@ -5,7 +5,7 @@ use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Attention, SourceId};
 use almanack_core::store::SourceFilter;
 
-use super::{STATES, cursor, parse_cursor, parse_type, shown, view::SourcesView};
+use super::{STATES, parse_cursor, parse_type, shown, view::SourcesView};
 use crate::prelude::*;
 
 /// Longest search text, in bytes.
@@ -49,7 +49,7 @@ pub(crate) async fn list_sources(
     let page = state.store.list_sources(&query.into_filter()?).await?;
     Ok(Json(SourcesView {
         sources: shown(&state, page.rows).await?,
-        next_cursor: page.next.map(|last| cursor(last.0)),
+        next_cursor: page.next.map(|last| paging::cursor(last.0)),
     }))
 }
 

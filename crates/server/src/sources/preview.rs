@@ -12,37 +12,10 @@ pub(crate) struct PreviewView {
     address: String,
     /// Its own title.
     title: Option<String>,
-    /// Its entries, in document order.
-    entries: Vec<FoundView>,
+    /// Its entries, in document order, without full texts.
+    entries: Vec<FoundEntry>,
     /// How many further entries it has beyond the limit.
     left_out: usize,
-}
-
-/// One entry.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct FoundView {
-    /// Its address.
-    link: Option<String>,
-    /// Its title; may be empty.
-    title: String,
-    /// Publication time according to the publisher.
-    published_at: Option<Timestamp>,
-    /// Its author.
-    author: Option<String>,
-    /// Its summary.
-    summary: Option<String>,
-}
-
-impl From<FoundEntry> for FoundView {
-    fn from(found: FoundEntry) -> Self {
-        Self {
-            link: found.link,
-            title: found.title,
-            published_at: found.published_at,
-            author: found.author,
-            summary: found.summary,
-        }
-    }
 }
 
 /// Read an address as a source would be read, and show its entries. Nothing is stored.
@@ -56,14 +29,15 @@ pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<Previe
     let definition = call.json::<SourceBody>()?.into_definition()?;
     let Document {
         title,
-        entries,
+        mut entries,
         left_out,
         ..
     } = state.sources.preview(&definition).await?;
+    entries.iter_mut().for_each(|it| it.content = None);
     Ok(Json(PreviewView {
         address: definition.address,
         title,
-        entries: entries.into_iter().map(FoundView::from).collect(),
+        entries,
         left_out,
     }))
 }

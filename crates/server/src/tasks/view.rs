@@ -3,7 +3,6 @@
 use almanack_core::history::{HistoryEvent, Page};
 use almanack_core::task::{Identity, Task};
 
-use super::history_cursor;
 use crate::prelude::*;
 
 /// One row of a task.
@@ -45,7 +44,7 @@ impl HistoryView {
         Self {
             identity,
             events: page.events,
-            next_cursor: page.before.map(history_cursor),
+            next_cursor: page.before.map(paging::cursor),
         }
     }
 }

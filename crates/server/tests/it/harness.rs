@@ -227,6 +227,7 @@ impl World {
             sources: fixture.sources.clone(),
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
+            watching: None,
             editions,
             public_editions,
             tick,

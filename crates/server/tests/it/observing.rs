@@ -166,6 +166,7 @@ impl Counted {
             sources: fixture.sources,
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
+            watching: None,
             editions,
             public_editions: true,
             tick: Tick::default(),

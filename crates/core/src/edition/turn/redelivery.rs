@@ -7,6 +7,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
+use serde::Deserialize;
 
 use super::person::{Day, NotNow, at_work};
 use crate::edition::{
@@ -17,11 +18,15 @@ use crate::edition::{
 };
 
 /// Which deliveries are meant: all parts of a destination, or one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RedeliveryBody))]
+#[serde(deny_unknown_fields)]
 pub struct Chosen {
-    /// The destination's name in the configuration.
+    /// Name of the destination in the configuration.
+    #[cfg_attr(feature = "schema", schema(example = "telegram"))]
     pub destination: String,
-    /// One message of several; all of them if it is not named.
+    /// One part, from 1. Default: all undelivered parts.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
     pub part: Option<u32>,
 }
 

@@ -5,8 +5,8 @@ use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
 use super::runs::{self, Run, interval as interval_of, spread};
 use super::{path, times::in_both, words};
-use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
+use crate::{paging::cursor, schedules::ListQuery};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Query {

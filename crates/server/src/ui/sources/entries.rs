@@ -4,7 +4,8 @@
 use almanack_core::{source::entry::Entry, store::EntryFilter};
 
 use super::called;
-use crate::sources::{Numbered, cursor, parse_cursor};
+use crate::paging::cursor;
+use crate::sources::{Numbered, parse_cursor};
 use crate::ui::prelude::*;
 
 /// Entries on a page.

@@ -5,7 +5,7 @@ use almanack_core::source::why::{next_look, next_look_at};
 
 use super::fleet::{self, Counted};
 use super::{adding, called, filter::Filter, opml, words};
-use crate::sources::cursor;
+use crate::paging::cursor;
 use crate::ui::prelude::*;
 
 /// Most rows of the due list; it has no further pages, because it empties itself.

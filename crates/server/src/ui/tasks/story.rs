@@ -6,7 +6,7 @@ use almanack_core::history::{Attempt, Decision, HistoryEvent, Page};
 
 use super::{command, life, origin, words};
 use crate::ui::prelude::*;
-use crate::{receipts::receipt_id, tasks::history_cursor};
+use crate::{paging::cursor, receipts::receipt_id};
 
 /// Attempts and decisions per page, together.
 pub(super) const SHOWN: usize = 100;
@@ -23,7 +23,7 @@ pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
             (command("history", "GET", &task.identity, "/history").show(viewer))
         }))
         @if let Some(before) = page.before {
-            p class="hint" { a href=(address(&here, [("before", &*history_cursor(before))])) {
+            p class="hint" { a href=(address(&here, [("before", &*cursor(before))])) {
                 (lang.pick("Earlier history", "更早的历史"))
             } }
         }

@@ -117,6 +117,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         sources: world.fixture.sources.clone(),
         opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
+        watching: None,
         editions: Some(editions.clone()),
         public_editions: true,
         tick: Tick::default(),
