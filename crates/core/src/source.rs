@@ -11,6 +11,7 @@
 pub mod check;
 pub mod entry;
 pub mod hints;
+pub mod options;
 pub mod policy;
 pub mod reading;
 pub mod recent;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::task::{Identity, Invalid};
 use check::{FailureClass, Validators};
 use hints::Hints;
+use options::{Options, Publisher};
 use policy::cadence::{Cadence, Frequency};
 use reading::Reading;
 use recent::Recent;
@@ -75,7 +77,7 @@ names! {
 }
 
 /// The definition of a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceDefinition))]
 pub struct Definition {
     /// Its name; at first the name it gives itself.
@@ -91,6 +93,8 @@ pub struct Definition {
     /// Its cadence, set by hand; none when it is learned.
     #[serde(rename = "cadence_by_hand")]
     pub cadence: Option<Cadence>,
+    /// Everything else that was set about it.
+    pub options: Options,
 }
 
 /// Whether a source is looked at.
@@ -182,12 +186,18 @@ names! {
     pub enum Attention {
         /// It is unusually quiet.
         Silent = "silent",
+        /// Its document shows more entries than are read.
+        Truncated = "truncated",
+        /// Its ids identify nothing: they change, or several entries share one.
+        Identity = "identity",
         /// It has failed many times in a row; it is still tried, slowly.
         Failing = "failing",
         /// It moved to the address of another source.
         Duplicate = "duplicate",
         /// It needs credentials that are missing or expired.
         Credentials = "credentials",
+        /// It has ended: its server said that it is gone for good.
+        Gone = "gone",
     }
 }
 
@@ -249,6 +259,11 @@ pub struct Memory {
     /// Hashes of the keys its last document showed: most documents show nothing else next time, and
     /// what a document still shows is never pruned.
     pub shown: Vec<u64>,
+    /// Fingerprints of the entries with those keys, in the same order: an entry whose fingerprint
+    /// differs next time was edited. Shorter where an earlier version wrote the row.
+    pub prints: Vec<u32>,
+    /// What was noticed about its publisher.
+    pub publisher: Publisher,
     /// Entries published before this may have been pruned: if they show up again they are not new.
     pub pruned_before: Option<Timestamp>,
 }

@@ -98,6 +98,7 @@ impl Sources {
             address: definition.address.clone(),
             reading: definition.reading.clone(),
             validators: Validators::default(),
+            options: definition.options.clone(),
         };
         match self.checker.look(&ask, self.clock.now()).await {
             Look::Document(document) => Ok(*document),
@@ -261,6 +262,7 @@ impl Sources {
                 event_tasks: Vec::new(),
                 source: source.clone(),
                 entries: Vec::new(),
+                edited: Vec::new(),
                 at,
             };
             match self.store.write_sources(vec![write]).await?.pop() {

@@ -19,12 +19,14 @@ use crate::{
 /// What [`crate::row::entry`] reads.
 macro_rules! columns {
     () => {
-        "id, source_id, key, seen_at_us, link, title, published_at_us, author, summary, content"
+        "id, source_id, key, seen_at_us, link, title, published_at_us, author, summary, content, \
+         enclosures, categories, revision, updated_at_us"
     };
 }
 macro_rules! written {
     () => {
-        "source_id, key, seen_at_us, link, title, published_at_us, author, summary, content"
+        "source_id, key, seen_at_us, link, title, published_at_us, author, summary, content, \
+         link_hash, enclosures, categories"
     };
 }
 
@@ -32,13 +34,14 @@ macro_rules! written {
 pub(crate) const INSERT_SQLITE: &str = concat!(
     "insert into entry (",
     written!(),
-    ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) on conflict (source_id, key) do nothing"
+    ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict (source_id, key) do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
     "insert into entry (",
     written!(),
     ") select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], \
-     $6::bigint[], $7::text[], $8::text[], $9::text[]) on conflict (source_id, key) do nothing"
+     $6::bigint[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[]) \
+     on conflict (source_id, key) do nothing"
 );
 
 pub(crate) const IS_KNOWN_SQLITE: &str =

@@ -40,11 +40,11 @@ macro_rules! columns {
          s.last_check_at_us, s.last_article_at_us, s.fail_count, s.backoff_until_us, \
          s.last_error, s.last_error_class, s.check_count, s.hit_count, s.etag, s.last_modified, \
          s.hints, s.moving_to, s.moving_times, s.shown, s.pruned_before_us, s.recent, s.learned, \
-         s.reason, s.created_at_us, s.updated_at_us"
+         s.reason, s.created_at_us, s.updated_at_us, s.options, s.prints, s.publisher"
     };
 }
 /// How many those are.
-pub(crate) const COLUMNS: usize = 37;
+pub(crate) const COLUMNS: usize = 40;
 
 /// What every look may change, in the order of [`crate::row::SourceColumns`].
 macro_rules! written {
@@ -53,7 +53,7 @@ macro_rules! written {
          frequency_type, avg_publish_hour, std_publish_hour, due_at_us, last_check_at_us, \
          last_article_at_us, fail_count, backoff_until_us, last_error, last_error_class, \
          check_count, hit_count, etag, last_modified, hints, moving_to, moving_times, shown, \
-         pruned_before_us, recent, learned, reason, updated_at_us"
+         pruned_before_us, recent, learned, reason, updated_at_us, options, prints, publisher"
     };
 }
 /// What people and pages find sources by; comes after the others.
@@ -66,7 +66,7 @@ macro_rules! keyed {
 macro_rules! numbered {
     () => {
         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-         ?, ?"
+         ?, ?, ?, ?, ?"
     };
 }
 
@@ -90,8 +90,8 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], \
      $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[], \
      $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], $27::bytea[], \
-     $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::text[], $33::text[], \
-     $34::text[], $35::text[], $36::bigint[]) u \
+     $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::bytea[], $33::text[], \
+     $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], $39::bigint[]) u \
      on conflict (address) do nothing returning address, source_id"
 );
 /// One writer adds sources at a time: two that add the same ones in another order would wait for
@@ -134,7 +134,8 @@ macro_rules! update_postgres {
          u.etag, last_modified = u.last_modified, hints = u.hints, moving_to = u.moving_to, \
          moving_times = u.moving_times, shown = u.shown, pruned_before_us = \
          u.pruned_before_us, recent = u.recent, learned = u.learned, reason = u.reason, \
-         updated_at_us = u.updated_at_us, source_type = u.source_type, state = u.state, \
+         updated_at_us = u.updated_at_us, options = u.options, prints = u.prints, \
+         publisher = u.publisher, source_type = u.source_type, state = u.state, \
          cadence = u.cadence, attention = u.attention, \
          address = u.address from unnest( \
          $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
@@ -142,14 +143,15 @@ macro_rules! update_postgres {
          $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[], \
          $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], \
          $21::text[], $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], \
-         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::text[], \
-         $33::text[], $34::text[], $35::text[], $36::bigint[], $37::bigint[]) \
+         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::bytea[], \
+         $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], \
+         $39::bigint[], $40::bigint[]) \
          u(name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
          frequency_type, avg_publish_hour, std_publish_hour, due_at_us, \
          last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
          last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
          moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us, \
-         address, source_type, state, cadence, attention, source_id, seen) \
+         options, prints, publisher, address, source_type, state, cadence, attention, source_id, seen) \
          where s.source_id = any (array[u.source_id]) and s.version = u.seen"
     };
 }

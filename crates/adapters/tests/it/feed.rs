@@ -16,6 +16,7 @@ use almanack_core::{
     host_pace::Pace,
     source::{
         check::{Ask, Checker, Document, Failure, Look, Validators},
+        options::Options,
         reading::Reading,
     },
     time::Clock,
@@ -69,6 +70,7 @@ fn ask(address: &str) -> Ask {
         address: address.to_owned(),
         reading: Reading::Feed,
         validators: Validators::default(),
+        options: Options::default(),
     }
 }
 

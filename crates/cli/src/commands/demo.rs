@@ -269,10 +269,8 @@ fn subscriptions(outside: &Outside) -> Vec<Definition> {
         .map(|feed| Definition {
             name: feed.name,
             address: feed.url,
-            reading: Reading::Feed,
             category: feed.category,
-            policy: None,
-            cadence: None,
+            ..Definition::default()
         })
         .collect()
 }

@@ -39,10 +39,8 @@ pub(crate) fn definition(feed: Subscription) -> Definition {
     Definition {
         name: feed.title,
         address: feed.address,
-        reading: Reading::Feed,
         category: feed.category,
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     }
 }
 

@@ -269,8 +269,8 @@ fn parked(facts: &Facts) -> Vec<Finding> {
     parked.collect()
 }
 
-/// What sources report about themselves. One that moved onto another is no emergency: it is in the
-/// list of sources.
+/// What sources report about themselves. What costs no entries is no emergency: it is in the list
+/// of sources.
 fn attention(source: &Source) -> Option<Finding> {
     if source.state != SourceState::Active {
         return None;
@@ -279,7 +279,9 @@ fn attention(source: &Source) -> Option<Finding> {
         Attention::Silent => Rule::Silent,
         Attention::Failing => Rule::Failing,
         Attention::Credentials => Rule::Credentials,
-        Attention::Duplicate => return None,
+        Attention::Truncated | Attention::Identity | Attention::Duplicate | Attention::Gone => {
+            return None;
+        }
     };
     let name = source.definition.name.as_str();
     let name = if name.is_empty() { "unnamed" } else { name };

@@ -7,7 +7,7 @@
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entry::FoundEntry, hints::Hints, reading::Reading};
+use super::{entry::FoundEntry, hints::Hints, options::Options, reading::Reading};
 
 /// Looks at sources.
 #[async_trait]
@@ -42,6 +42,8 @@ pub struct Ask {
     pub reading: Reading,
     /// The server's validators of its last response.
     pub validators: Validators,
+    /// How it is requested, and what makes a failure of a response.
+    pub options: Options,
 }
 
 /// A server's validators of its response; sent back byte for byte.

@@ -64,6 +64,26 @@ pub struct FoundEntry {
     /// All of it, sanitised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// Files that come with it: a podcast's recording, a picture.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enclosures: Vec<Enclosure>,
+    /// Categories or tags that its publisher gave it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+}
+
+/// A file that comes with an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Enclosure {
+    /// Its address, absolute.
+    pub url: String,
+    /// Its media type, as the publisher states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// Its size in bytes, as the publisher states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
 }
 
 impl FoundEntry {
@@ -102,6 +122,13 @@ pub fn key_hash(key: &str) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
+/// 63 bits of a link without its scheme, by which an entry is found again when its site changes
+/// from http to https; never negative, for databases that have no unsigned numbers.
+pub fn link_hash(link: &str) -> i64 {
+    let bare = link.split_once("://").map_or(link, |(_, bare)| bare);
+    i64::try_from(key_hash(bare) >> 1).unwrap_or(0)
+}
+
 /// An entry as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -116,6 +143,10 @@ pub struct Entry {
     pub key: String,
     /// When it was first seen.
     pub seen_at: Timestamp,
+    /// Counts its versions: 1 as first seen, one more with every edit.
+    pub revision: u32,
+    /// When its last edit was seen; null while there was none.
+    pub updated_at: Option<Timestamp>,
     /// Its data.
     #[serde(flatten)]
     pub found: FoundEntry,

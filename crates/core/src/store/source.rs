@@ -28,6 +28,8 @@ pub struct SourceWrite {
     pub source: Source,
     /// Entries to keep, by key.
     pub entries: Vec<(String, FoundEntry)>,
+    /// Entries that were edited, by row: their data is replaced and their revision raised.
+    pub edited: Vec<(i64, FoundEntry)>,
     /// When: the row's `updated_at`, and when the entries were first seen.
     pub at: Timestamp,
     /// Its event deliveries: written with the row, or not at all.

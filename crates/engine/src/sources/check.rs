@@ -98,6 +98,7 @@ impl SourceHandler {
             let mut write = SourceWrite {
                 source: settled.source.clone(),
                 entries: fresh,
+                edited: Vec::new(),
                 at: made.at,
                 event_tasks: Vec::new(),
             };
@@ -186,6 +187,7 @@ fn ask(source: &Source) -> Ask {
         address: source.definition.address.clone(),
         reading: source.definition.reading.clone(),
         validators: source.memory.validators.clone(),
+        options: source.definition.options.clone(),
     }
 }
 

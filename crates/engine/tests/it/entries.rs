@@ -46,10 +46,7 @@ async fn source(store: &dyn Store, address: &str) -> SourceId {
     let definition = Definition {
         name: String::new(),
         address: address.to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     };
     let source = Source::new(definition, START - hours(1000));
     let added = store.add_sources(vec![source]).await.unwrap();
@@ -77,6 +74,7 @@ async fn find(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEn
         event_tasks: Vec::new(),
         source,
         entries: found.into_iter().map(keyed).collect(),
+        edited: Vec::new(),
         at,
     };
     let written = store.write_sources(vec![write]).await.unwrap();

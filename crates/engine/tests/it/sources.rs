@@ -228,10 +228,8 @@ fn definition(address: &str) -> Definition {
     Definition {
         name: String::new(),
         address: address.to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
         policy: Some("fixed:1h".to_owned()),
-        cadence: None,
+        ..Definition::default()
     }
 }
 

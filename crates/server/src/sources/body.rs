@@ -4,7 +4,8 @@
 //! distinguishes null from omitted.
 
 use almanack_core::{
-    source::Definition, source::policy::cadence::Cadence, source::reading::Reading,
+    source::Definition, source::options::Options, source::policy::cadence::Cadence,
+    source::reading::Reading,
 };
 use almanack_engine::sources::Changes;
 use serde::Deserializer;
@@ -39,6 +40,8 @@ pub(crate) struct SourceBody {
     cadence: Option<String>,
     /// How it is read. Default: as a feed.
     reading: Option<Reading>,
+    /// How it is requested, which entries are kept, and more. Default: none.
+    options: Option<Options>,
 }
 
 impl SourceBody {
@@ -51,6 +54,7 @@ impl SourceBody {
             policy: None,
             cadence: None,
             reading: None,
+            options: None,
         }
     }
 
@@ -63,6 +67,7 @@ impl SourceBody {
             category: self.category.unwrap_or_default(),
             policy: self.policy,
             cadence: self.cadence.as_deref().map(parse_cadence).transpose()?,
+            options: self.options.unwrap_or_default(),
         };
         check_form(&definition)?;
         Ok(definition)

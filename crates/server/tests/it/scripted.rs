@@ -116,10 +116,7 @@ fn feed(name: &str, address: &str) -> Definition {
     Definition {
         name: name.to_owned(),
         address: address.to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     }
 }
 

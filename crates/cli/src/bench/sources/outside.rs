@@ -79,10 +79,7 @@ impl Outside {
         numbers.take(count).map(|number| Definition {
             name: String::new(),
             address: self.fleet.feed_url(number, self.port),
-            reading: Reading::Feed,
-            category: String::new(),
-            policy: None,
-            cadence: None,
+            ..Definition::default()
         })
     }
 }

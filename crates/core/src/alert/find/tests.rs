@@ -339,10 +339,7 @@ fn sources_report_why_they_need_attention() {
         let definition = Definition {
             name: "Blog".to_owned(),
             address: "https://blog.example/feed".to_owned(),
-            reading: Reading::Feed,
-            category: String::new(),
-            policy: None,
-            cadence: None,
+            ..Definition::default()
         };
         let mut source = Source::new(definition, NOW);
         source.attention = Some(attention);

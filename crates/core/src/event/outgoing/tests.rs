@@ -219,10 +219,7 @@ fn look(entries: usize) -> SourceWrite {
     let definition = Definition {
         name: "Blog".to_owned(),
         address: "https://blog.example/feed?key=hunter2".to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     };
     let mut source = Source::new(definition, NOW);
     (source.id, source.version) = (SourceId(17), 4);
@@ -238,6 +235,7 @@ fn look(entries: usize) -> SourceWrite {
     SourceWrite {
         source,
         entries: (1..=entries).map(found).collect(),
+        edited: Vec::new(),
         at: at(5),
         event_tasks: Vec::new(),
     }
