@@ -10,7 +10,7 @@ use almanack_adapters::feed;
 use almanack_core::source::{
     check::{Document, Failure},
     entry::{
-        CONTENT_BYTES_MAX, ENTRIES_MAX, FoundEntry, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
+        CONTENT_BYTES_MAX, ENTRIES_PER_DOCUMENT, FoundEntry, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
         TITLE_BYTES_MAX,
     },
     hints::{HONOURED_MAX, Hints},
@@ -47,7 +47,7 @@ fn check_failure(failure: &Failure) {
 }
 
 fn check_document(document: &Document) {
-    assert!(document.entries.len() <= ENTRIES_MAX);
+    assert!(document.entries.len() <= ENTRIES_PER_DOCUMENT);
     let keys: BTreeSet<_> = document.entries.iter().map(FoundEntry::key).collect();
     assert_eq!(keys.len(), document.entries.len(), "an entry came twice");
     assert!(

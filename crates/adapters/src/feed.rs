@@ -41,9 +41,10 @@ use almanack_core::source::{
 use jiff::Timestamp;
 use url::Url;
 
+use draft::Against;
 use rules::RulesError;
 
-/// Reads an answer. `base` is the address it came from, after redirects.
+/// Reads an answer of which nothing is known. `base` is the address it came from, after redirects.
 pub fn read(
     reading: &Reading,
     bytes: &[u8],
@@ -51,18 +52,29 @@ pub fn read(
     base: &Url,
     now: Timestamp,
 ) -> Result<Document, Failure> {
+    read_against(reading, bytes, content_type, base, &Against::nothing(now))
+}
+
+/// Reads an answer against what its source showed last time.
+pub(crate) fn read_against(
+    reading: &Reading,
+    bytes: &[u8],
+    content_type: Option<&str>,
+    base: &Url,
+    against: &Against,
+) -> Result<Document, Failure> {
     let text = || charset::decode(bytes, content_type);
     match reading {
-        Reading::Feed => read_feed(bytes, &text(), base, now),
+        Reading::Feed => read_feed(bytes, &text(), base, against),
         Reading::Html(rules) => page::Selectors::parse(rules)
             .map_err(|error| unusable(&error))?
-            .read(&text(), base, now),
+            .read(&text(), base, against),
         Reading::Json(rules) => json::Paths::parse(rules)
             .map_err(|error| unusable(&error))?
-            .read(&text(), base, now),
+            .read(&text(), base, against),
         Reading::Sitemap(rules) => {
             sitemap::validate(rules).map_err(|error| unusable(&error))?;
-            sitemap::read(rules, bytes, content_type, base, now)
+            sitemap::read(rules, bytes, content_type, base, against)
         }
     }
 }
@@ -77,17 +89,17 @@ pub fn validate(reading: &Reading) -> Result<(), RulesError> {
     }
 }
 
-fn read_feed(bytes: &[u8], text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
+fn read_feed(bytes: &[u8], text: &str, base: &Url, against: &Against) -> Result<Document, Failure> {
     let start = text.trim_start_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
     if start.starts_with('{') {
         let document = json::parse(start)?;
         if json_feed::is_feed(&document) {
-            return Ok(json_feed::read(&document, base, now));
+            return Ok(json_feed::read(&document, base, against));
         }
     } else if start.starts_with('<') {
         let mended = xml::mend(text);
         if let Some(root) = xml::root(&mended).filter(syndication::is_feed) {
-            return syndication::read(&mended, &root, base, now);
+            return syndication::read(&mended, &root, base, against);
         }
     }
     Err(sniff::describe(bytes, text, "a feed", base))

@@ -11,6 +11,7 @@
 pub mod check;
 pub mod entry;
 pub mod hints;
+pub mod identity;
 pub mod options;
 pub mod policy;
 pub mod reading;
@@ -337,6 +338,11 @@ impl Source {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Whether no check of it has succeeded yet: what the first one finds is history, not news.
+    pub fn is_unread(&self) -> bool {
+        self.learned.is_empty()
     }
 
     /// The share of its looks that found something new; none before the first.

@@ -32,8 +32,9 @@ pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
-    Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
-    SourceStore, SourceWrite, Written,
+    Added, EntryChange, EntryEdit, EntryFilter, EntryQuestion, EntryRetention, Fleet,
+    KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries, SourceFilter, SourceNumbers, SourceStore,
+    SourceWrite, Written,
 };
 
 use crate::{

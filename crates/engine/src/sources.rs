@@ -16,7 +16,7 @@ use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request},
     source::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
-        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Validators},
+        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look},
         entry::{LINK_BYTES_MAX, canonical_address},
         policy::cadence::Cadence,
         settle::{Believed, believed, replan},
@@ -39,6 +39,8 @@ use fleet::Fleet;
 const ROUNDS_MAX: usize = 50;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
+/// Entries that a preview shows.
+const PREVIEWED_MAX: usize = 200;
 /// Sources that are added together are first looked at so far apart: a list of thousands is no
 /// reason to ask thousands of servers in one second.
 const FIRST_LOOKS_APART: SignedDuration = SignedDuration::from_millis(100);
@@ -97,11 +99,11 @@ impl Sources {
         let ask = Ask {
             address: definition.address.clone(),
             reading: definition.reading.clone(),
-            validators: Validators::default(),
             options: definition.options.clone(),
+            ..Ask::default()
         };
         match self.checker.look(&ask, self.clock.now()).await {
-            Look::Document(document) => Ok(*document),
+            Look::Document(document) => Ok(previewed(*document)),
             Look::Failed(failure) => Err(Error::Unreachable(failure)),
             Look::Unchanged(_) | Look::Wait(_) => {
                 let class = FailureClass::Connection;
@@ -309,6 +311,13 @@ impl Sources {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// The part of a document that people are shown.
+fn previewed(mut document: Document) -> Document {
+    document.left_out += document.entries.len().saturating_sub(PREVIEWED_MAX);
+    document.entries.truncate(PREVIEWED_MAX);
+    document
 }
 
 /// A source that is first looked at in its turn, or never if its cadence says so.

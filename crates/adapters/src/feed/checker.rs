@@ -17,6 +17,7 @@ use almanack_core::source::{
     check::{
         Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
     },
+    entry::ENTRIES_PER_DOCUMENT,
     reading::Reading,
 };
 use async_trait::async_trait;
@@ -28,7 +29,9 @@ use reqwest::header::{
 use super::{
     answer,
     blocking_pool::{self, BlockingPool},
-    discover, freshness,
+    discover,
+    draft::Against,
+    freshness,
 };
 use crate::http::{
     Client, Error, Head, HostAdmission, Limits, Request, Response, host_paces::HostPaces,
@@ -49,6 +52,7 @@ pub struct FeedChecker {
     client: Client,
     host_paces: HostPaces,
     limits: Limits,
+    entries_max: usize,
     blocking_pool: BlockingPool,
 }
 
@@ -65,7 +69,17 @@ impl FeedChecker {
             client,
             host_paces,
             limits,
+            entries_max: ENTRIES_PER_DOCUMENT,
             blocking_pool,
+        }
+    }
+
+    /// The same, but so many entries are read of a document.
+    #[must_use]
+    pub fn reading_entries(self, entries_max: usize) -> Self {
+        Self {
+            entries_max,
+            ..self
         }
     }
 
@@ -94,7 +108,7 @@ impl FeedChecker {
         if response.head.status == 304 {
             return unchanged(&response.head, &ask.validators, now);
         }
-        let document = self.read(&ask.reading, response, now).await?;
+        let document = self.read(ask, response, now).await?;
         // Only now are the host paces free for others.
         drop(visit);
         Ok(Look::Document(Box::new(document)))
@@ -102,16 +116,21 @@ impl FeedChecker {
 
     async fn read(
         &self,
-        reading: &Reading,
+        ask: &Ask,
         response: Response,
         now: Timestamp,
     ) -> Result<Document, Failure> {
         let Response { head, body } = response;
         let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
-        let (reading, base) = (reading.clone(), head.address.clone());
-        let read = self
-            .blocking_pool
-            .run(move || super::read(&reading, &body, content_type.as_deref(), &base, now));
+        let (reading, base) = (ask.reading.clone(), head.address.clone());
+        let against = Against {
+            now,
+            known: Arc::clone(&ask.known),
+            entries_max: self.entries_max,
+        };
+        let read = self.blocking_pool.run(move || {
+            super::read_against(&reading, &body, content_type.as_deref(), &base, &against)
+        });
         let mut document = read.await?;
         document.validators = validators(&head);
         document.hints.fresh_for = freshness::hints(&head.headers, now).fresh_for;

@@ -2,13 +2,12 @@
 //! be, or a title that is missing, does not cost the whole feed.
 
 use almanack_core::source::check::Document;
-use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 
 use super::{
     date,
-    draft::{self, Draft},
+    draft::{self, Against, Draft},
     json,
     markup::Markup,
 };
@@ -20,7 +19,7 @@ pub(crate) fn is_feed(document: &Value) -> bool {
         && document.get("items").is_some_and(Value::is_array)
 }
 
-pub(crate) fn read(document: &Value, base: &Url, now: Timestamp) -> Document {
+pub(crate) fn read(document: &Value, base: &Url, against: &Against) -> Document {
     let items = document.get("items").and_then(Value::as_array);
     let authors = author(document);
     let drafts = items.into_iter().flatten().map(|item| {
@@ -28,7 +27,7 @@ pub(crate) fn read(document: &Value, base: &Url, now: Timestamp) -> Document {
         draft.author = draft.author.or_else(|| authors.clone());
         draft
     });
-    draft::document(text(document, "title"), drafts.collect(), base, now)
+    draft::document(text(document, "title"), drafts.collect(), base, against)
 }
 
 fn draft(item: &Value) -> Draft {

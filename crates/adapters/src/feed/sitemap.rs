@@ -10,13 +10,12 @@ use almanack_core::source::{
     reading::SitemapRules,
 };
 use flate2::read::MultiGzDecoder;
-use jiff::Timestamp;
 use quick_xml::{Reader, escape, events::Event};
 use url::Url;
 
 use super::{
     charset, date,
-    draft::{self, Draft},
+    draft::{self, Against, Draft},
     rules::{self, RulesError},
     text, xml,
 };
@@ -44,7 +43,7 @@ pub(crate) fn read(
     bytes: &[u8],
     content_type: Option<&str>,
     base: &Url,
-    now: Timestamp,
+    against: &Against,
 ) -> Result<Document, Failure> {
     let unpacked = unpack(bytes)?;
     let bytes = unpacked.as_deref().unwrap_or(bytes);
@@ -72,7 +71,7 @@ pub(crate) fn read(
                 format!("none of the sitemap's {listed} pages has `{part}` in its address");
             Err(Failure::new(FailureClass::Rules, detail))
         }
-        _ => Ok(draft::document(None, pages, base, now)),
+        _ => Ok(draft::document(None, pages, base, against)),
     }
 }
 

@@ -19,7 +19,7 @@ use url::Url;
 
 use super::{
     date,
-    draft::{self, Draft},
+    draft::{self, Against, Draft},
     markup::Markup,
     text,
     xml::{self, Tag},
@@ -49,7 +49,7 @@ pub(crate) fn read(
     mended: &str,
     root: &Tag,
     base: &Url,
-    now: Timestamp,
+    against: &Against,
 ) -> Result<Document, Failure> {
     let outline = xml::outline(mended)?;
     let renamed = rename_root(mended, root);
@@ -65,7 +65,7 @@ pub(crate) fn read(
     let title = title.map(|title| plain(title, &feed.feed_type));
     let drafts = feed.entries.iter();
     let drafts = drafts.map(|entry| draft(entry, &feed.feed_type, base));
-    let mut document = draft::document(title, drafts.collect(), base, now);
+    let mut document = draft::document(title, drafts.collect(), base, against);
     document.hints = outline.hints;
     Ok(document)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use almanack_core::source::{
-    entry::{CONTENT_BYTES_MAX, ENTRIES_MAX, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX},
+    entry::{CONTENT_BYTES_MAX, ENTRIES_PER_DOCUMENT, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX},
     reading::{HtmlRules, JsonRules, SitemapRules},
 };
 use proptest::prelude::*;
@@ -119,8 +119,8 @@ fn ss_12_feed_with_50_000_items() {
         );
     }
     let document = feed(rss(&items).as_bytes()).unwrap();
-    assert_eq!(document.entries.len(), ENTRIES_MAX);
-    assert_eq!(document.left_out, 50_000 - ENTRIES_MAX);
+    assert_eq!(document.entries.len(), ENTRIES_PER_DOCUMENT);
+    assert_eq!(document.left_out, 50_000 - ENTRIES_PER_DOCUMENT);
 }
 
 #[test]
@@ -181,7 +181,7 @@ const WHOLE: [&str; 5] = [
 ];
 
 fn check_limits(document: &Document) -> Result<(), TestCaseError> {
-    prop_assert!(document.entries.len() <= ENTRIES_MAX);
+    prop_assert!(document.entries.len() <= ENTRIES_PER_DOCUMENT);
     for found in &document.entries {
         prop_assert!(found.key().is_some());
         prop_assert!(found.title.len() <= TITLE_BYTES_MAX);

@@ -69,8 +69,7 @@ fn ask(address: &str) -> Ask {
     Ask {
         address: address.to_owned(),
         reading: Reading::Feed,
-        validators: Validators::default(),
-        options: Options::default(),
+        ..Ask::default()
     }
 }
 

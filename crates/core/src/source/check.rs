@@ -4,10 +4,14 @@
 //! that does to the source is decided in `settle`; the words of a failure are for people only and
 //! decide nothing (SS-05).
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entry::FoundEntry, hints::Hints, options::Options, reading::Reading};
+use super::{
+    entry::FoundEntry, hints::Hints, identity::Known, options::Options, reading::Reading,
+};
 
 /// Looks at sources.
 #[async_trait]
@@ -35,7 +39,7 @@ pub struct Candidate {
 }
 
 /// What to look at, and what is known from last time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ask {
     pub address: String,
     /// How it is read.
@@ -44,6 +48,8 @@ pub struct Ask {
     pub validators: Validators,
     /// How it is requested, and what makes a failure of a response.
     pub options: Options,
+    /// What its last document showed: entries that are still the same need not be cleaned.
+    pub known: Arc<Known>,
 }
 
 /// A server's validators of its response; sent back byte for byte.
@@ -82,16 +88,32 @@ pub struct Unchanged {
 pub struct Document {
     /// What the source calls itself.
     pub title: Option<String>,
-    /// Its entries, cleaned, in the order shown; the newest [`super::entry::ENTRIES_MAX`] of more.
+    /// Its entries that are unfamiliar or edited, cleaned, in the order shown.
     pub entries: Vec<FoundEntry>,
-    /// How many more it showed.
+    /// Its other entries: those that [`Ask::known`] knows as they are. None where nothing was
+    /// known.
+    pub familiar: Vec<Familiar>,
+    /// How many more it showed than are read of a document.
     pub left_out: usize,
+    /// Whether one id stood for several entries; these are known by their links then.
+    pub ids_shared: bool,
     /// What to send back next time.
     pub validators: Validators,
     /// When to come again, by the publisher.
     pub hints: Hints,
     /// Where the address has moved for good, if every hop said so.
     pub moved_to: Option<String>,
+}
+
+/// An entry that is shown as it was last time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Familiar {
+    /// Hash of its key.
+    pub key: u64,
+    /// The fingerprint to remember it by.
+    pub print: u32,
+    /// When its publisher says it was published.
+    pub published_at: Option<Timestamp>,
 }
 
 /// Why a look failed.

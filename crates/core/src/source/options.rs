@@ -77,9 +77,20 @@ pub struct Publisher {
     /// Whether its ids identify nothing, so that links do.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ids_useless: bool,
+    /// How often most of its ids have changed without its entries having changed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ids_changed: u32,
+    /// How many entries its document shows beyond those that are read.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u32,
     /// The hub that pushes it, and how far that is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<Hub>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A WebSub subscription (SS-23).

@@ -10,15 +10,15 @@
 
 mod learn;
 
-use std::collections::BTreeSet;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Attention, Moving, NAME_BYTES_MAX, Source, SourceId, State,
     check::{Document, Failure, FailureClass, Look, Unchanged},
-    entry::{FoundEntry, LINK_BYTES_MAX, key_hash},
+    entry::{FoundEntry, LINK_BYTES_MAX},
     hints::Hints,
+    identity::Remembered,
+    options::Publisher,
     policy::{Budget, Policy, backoff::next_wait},
     recent::{CheckOutcome, PastLook},
 };
@@ -52,6 +52,8 @@ pub struct CompletedCheck<'a> {
     pub look: &'a Look,
     /// Those of its entries that are new, by key.
     pub fresh: &'a [(String, FoundEntry)],
+    /// What to remember of all of them.
+    pub remembered: &'a Remembered,
     /// How long it took.
     pub took: SignedDuration,
     /// Another source that is looked at where this one has moved to: the move is not made.
@@ -85,26 +87,6 @@ pub enum Notice {
     LearningLost,
     /// Its policy cannot be read; the node's takes its place.
     PolicyUnreadable(String),
-}
-
-/// What a document shows that its source has not shown last time, by key; each once, and without
-/// what may have been pruned. Whether there are rows of it already is for the store to say.
-pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, FoundEntry)> {
-    let shown: BTreeSet<u64> = source.memory.shown.iter().copied().collect();
-    let mut seen = BTreeSet::new();
-    let entries = document.entries.iter().filter_map(|found| {
-        let key = found.key()?;
-        let hash = key_hash(&key);
-        let is_new = !shown.contains(&hash) && !may_be_pruned(source, found) && seen.insert(hash);
-        is_new.then(|| (key, found.clone()))
-    });
-    entries.collect()
-}
-
-fn may_be_pruned(source: &Source, found: &FoundEntry) -> bool {
-    let published = found.published_at;
-    let pruned = source.memory.pruned_before;
-    matches!((published, pruned), (Some(at), Some(before)) if at < before)
 }
 
 /// Decides what a look at `now` does to its source.
@@ -165,8 +147,11 @@ impl Settling<'_> {
         let memory = &mut self.source.memory;
         memory.validators = document.validators.clone();
         memory.hints = document.hints;
-        let keys = document.entries.iter().filter_map(FoundEntry::key);
-        memory.shown = keys.map(|key| key_hash(&key)).collect();
+        memory.shown.clone_from(&made.remembered.shown);
+        memory.prints.clone_from(&made.remembered.prints);
+        memory.publisher.ids_useless = made.remembered.ids_useless;
+        memory.publisher.ids_changed = made.remembered.ids_changed;
+        memory.publisher.left_out = u32::try_from(document.left_out).unwrap_or(u32::MAX);
         if self.source.definition.name.is_empty() {
             let title = document.title.as_deref().unwrap_or_default();
             let title = &title[..title.floor_char_boundary(NAME_BYTES_MAX)];
@@ -200,7 +185,7 @@ impl Settling<'_> {
         stats.backoff_until = None;
         stats.last_error = None;
         stats.last_error_class = None;
-        self.source.attention = None;
+        self.source.attention = lasting(&self.source.memory.publisher);
         self.follow(moved_to, made.moved_onto);
     }
 
@@ -283,6 +268,12 @@ impl Settling<'_> {
             notices: self.notices,
         }
     }
+}
+
+/// What needs attention about a publisher that answers: it lasts over checks that find no change.
+fn lasting(publisher: &Publisher) -> Option<Attention> {
+    let useless = publisher.ids_useless.then_some(Attention::Identity);
+    useless.or_else(|| (publisher.left_out > 0).then_some(Attention::Truncated))
 }
 
 fn later(now: Timestamp, wait: SignedDuration) -> Timestamp {

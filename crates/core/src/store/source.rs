@@ -28,12 +28,67 @@ pub struct SourceWrite {
     pub source: Source,
     /// Entries to keep, by key.
     pub entries: Vec<(String, FoundEntry)>,
-    /// Entries that were edited, by row: their data is replaced and their revision raised.
-    pub edited: Vec<(i64, FoundEntry)>,
+    /// What changes about entries that are there already.
+    pub edited: Vec<EntryChange>,
     /// When: the row's `updated_at`, and when the entries were first seen.
     pub at: Timestamp,
     /// Its event deliveries: written with the row, or not at all.
     pub event_tasks: Vec<NewTask>,
+}
+
+/// What changes about an entry that is there already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryChange {
+    /// Number of its row.
+    pub row: i64,
+    /// Its key: from now on, where it was renewed.
+    pub key: String,
+    /// What was edited; none where only its key is renewed, because its publisher calls it
+    /// something else now.
+    pub edit: Option<EntryEdit>,
+}
+
+/// An edit of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryEdit {
+    /// Its data, in place of the row's. When it was published stays, and so does its text where
+    /// the document shows none.
+    pub found: FoundEntry,
+    /// The revision that this makes; the row's is raised by one.
+    pub revision: u32,
+}
+
+/// Which entries of a source to find again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryQuestion {
+    /// Those with these keys.
+    pub keys: Vec<String>,
+    /// Those whose links hash to these ([`crate::source::entry::link_hash`]).
+    pub links: Vec<i64>,
+}
+
+impl EntryQuestion {
+    /// Whether nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.links.is_empty()
+    }
+}
+
+/// Most entries that are found by one link: there are feeds whose entries all have the same.
+pub const KNOWN_PER_LINK_MAX: usize = 8;
+
+/// An entry that was found again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownEntry {
+    /// Number of its row.
+    pub row: i64,
+    pub key: String,
+    pub link_hash: Option<i64>,
+    pub title: String,
+    pub published_at: Option<Timestamp>,
+    pub revision: u32,
+    /// When its last edit was seen.
+    pub updated_at: Option<Timestamp>,
 }
 
 /// The result of a write.
@@ -171,16 +226,18 @@ pub trait SourceStore: Send + Sync {
     /// was withdrawn or ran out of retries.
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>>;
 
-    /// Writes sources, each for itself and whole: the row and its new entries. A write whose row
-    /// moved on is `Lost`. An entry whose key the source has already is left as it is. Concurrent
-    /// callers share a commit.
+    /// Writes sources, each for itself and whole: the row, its new entries, and what changes about
+    /// others. A write whose row moved on is `Lost`. An entry whose key the source has already is
+    /// left as it is, and a key that another entry has is not renewed to. Concurrent callers share
+    /// a commit.
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>>;
 
     /// Deletes a source with its entries; returns whether it existed.
     async fn remove_source(&self, id: SourceId) -> Result<bool>;
 
-    /// Which of these keys a source has entries of, in the order asked.
-    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>>;
+    /// Entries of a source that have one of these keys or links; each once, by number. Of one link
+    /// at most the newest [`KNOWN_PER_LINK_MAX`].
+    async fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> Result<Vec<KnownEntry>>;
 
     /// A page of entries, newest row first. The cost is that of the rows examined, never that of
     /// all there are.

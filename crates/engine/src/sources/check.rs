@@ -14,8 +14,8 @@ use almanack_core::{
     source::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
-        entry::FoundEntry,
-        settle::{CompletedCheck, Notice, Settled, settle, unfamiliar},
+        identity::{Known, Recognised, question, recognise},
+        settle::{CompletedCheck, Notice, Settled, settle},
     },
     store::{self, SourceWrite, Store, Written},
     task::ClaimedTask,
@@ -86,23 +86,24 @@ impl SourceHandler {
     async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
-            let fresh = self.fresh(&source, &made.look).await?;
+            let told = self.recognise(&source, made).await?;
             let check = CompletedCheck {
                 look: &made.look,
-                fresh: &fresh,
+                fresh: &told.fresh,
+                remembered: &told.remembered,
                 took: made.took,
                 moved_onto,
             };
             let settled = settle(&source, check, &self.fleet.terms(), made.at);
-            let entries = fresh.len();
+            let entries = told.fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
-                entries: fresh,
-                edited: Vec::new(),
+                entries: told.fresh,
+                edited: told.edited,
                 at: made.at,
                 event_tasks: Vec::new(),
             };
-            write.event_tasks = self.subscriptions.get().of_source(&write);
+            write.event_tasks = self.subscriptions.get().of_source(&source, &write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
                     measure(&settled, entries, made.took);
@@ -118,24 +119,27 @@ impl SourceHandler {
         ))
     }
 
-    /// Entries of a look that have no row yet.
-    async fn fresh(
+    /// Tells the entries of a look apart: what is new, what was edited, what is known.
+    async fn recognise(
         &self,
         source: &Source,
-        look: &Look,
-    ) -> Result<Vec<(String, FoundEntry)>, store::Error> {
-        let Look::Document(document) = look else {
-            return Ok(Vec::new());
+        made: &LookMade,
+    ) -> Result<Recognised, store::Error> {
+        let Look::Document(document) = &made.look else {
+            return Ok(Recognised::default());
         };
-        let mut candidates = unfamiliar(source, document);
-        if candidates.is_empty() {
-            return Ok(candidates);
-        }
-        let keys: Vec<String> = candidates.iter().map(|(key, _)| key.clone()).collect();
-        let known = self.store.known_keys(source.id, &keys).await?;
-        candidates.retain(|(key, _)| !known.contains(key));
-        oldest_first(&mut candidates);
-        Ok(candidates)
+        let asked = question(source, document);
+        let rows = if asked.is_empty() {
+            Vec::new()
+        } else {
+            self.store.known_entries(source.id, &asked).await?
+        };
+        let mut told = recognise(source, document, &rows, made.at);
+        oldest_first(&mut told.fresh, |(_, found)| found.published_at);
+        oldest_first(&mut told.edited, |change| {
+            change.edit.as_ref().and_then(|edit| edit.found.published_at)
+        });
+        Ok(told)
     }
 
     /// A store that did not answer is asked again soon. One that refuses the look's entries would
@@ -177,9 +181,9 @@ impl SourceHandler {
 }
 
 /// Most documents show the newest entry first. Rows are listed newest first, so it is written last.
-fn oldest_first(fresh: &mut [(String, FoundEntry)]) {
-    fresh.reverse();
-    fresh.sort_by_key(|(_, found)| found.published_at.unwrap_or(Timestamp::MAX));
+fn oldest_first<T>(entries: &mut [T], published_at: impl Fn(&T) -> Option<Timestamp>) {
+    entries.reverse();
+    entries.sort_by_key(|entry| published_at(entry).unwrap_or(Timestamp::MAX));
 }
 
 fn ask(source: &Source) -> Ask {
@@ -188,6 +192,7 @@ fn ask(source: &Source) -> Ask {
         reading: source.definition.reading.clone(),
         validators: source.memory.validators.clone(),
         options: source.definition.options.clone(),
+        known: Arc::new(Known::of(&source.memory)),
     }
 }
 
@@ -255,6 +260,8 @@ fn report(settled: &Settled) {
 
 #[cfg(test)]
 mod tests {
+    use almanack_core::source::entry::FoundEntry;
+
     use super::*;
 
     #[test]
@@ -274,7 +281,7 @@ mod tests {
             (vec![shown("b", None), shown("a", None)], ["a", "b"]),
         ] {
             let mut fresh = document;
-            oldest_first(&mut fresh);
+            oldest_first(&mut fresh, |(_, found)| found.published_at);
             let titles: Vec<&str> = fresh.iter().map(|(title, _)| title.as_str()).collect();
             assert_eq!(titles, expected);
         }

@@ -2,7 +2,7 @@
 //! document within its limits.
 
 use almanack_adapters::{http::Request, opml};
-use almanack_core::source::{check::FailureClass as C, entry::ENTRIES_MAX};
+use almanack_core::source::{check::FailureClass as C, entry::ENTRIES_PER_DOCUMENT};
 
 use super::*;
 
@@ -81,7 +81,7 @@ async fn ss_12_wrong_charset() {
 async fn ss_12_feed_with_50_000_items() {
     let document = document("many-items.xml").await;
     let came = (document.entries.len(), document.left_out);
-    assert_eq!(came, (ENTRIES_MAX, 50_000 - ENTRIES_MAX));
+    assert_eq!(came, (ENTRIES_PER_DOCUMENT, 50_000 - ENTRIES_PER_DOCUMENT));
 }
 
 #[tokio::test]

@@ -7,12 +7,13 @@ use serde_json::value::to_raw_value;
 
 use super::{
     CloudEvent, KIND, SUBJECT_PREFIX, Type,
-    data::{EventDraft, editions_published, source_entries, task_finished},
+    data::{EventDraft, editions_published, source_looked, task_finished},
     is_reporting,
 };
 use crate::{
     edition::{Account, account::Change},
     finish::Finish,
+    source::Source,
     store::SourceWrite,
     task::{
         ClaimedTask, Identity, Kind, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision, Status,
@@ -111,13 +112,13 @@ impl Subscriptions {
         self.tasks(&task_finished(task, finish), Some(kind))
     }
 
-    /// The event deliveries of a source's new entries.
-    pub fn of_source(&self, write: &SourceWrite) -> Vec<NewTask> {
+    /// The event deliveries of a source's new and edited entries, as a look found them.
+    pub fn of_source(&self, before: &Source, write: &SourceWrite) -> Vec<NewTask> {
         if self.all.is_empty() {
             return Vec::new();
         }
-        let event = source_entries(write);
-        event.map_or_else(Vec::new, |event| self.tasks(&event, None))
+        let tasks = |event| self.tasks(&event, None);
+        source_looked(before, write).flat_map(tasks).collect()
     }
 
     /// The event deliveries of an edition that a destination has now.

@@ -22,8 +22,9 @@ impl Settling<'_> {
         let mut history = known.unwrap_or_default();
         let published: Vec<Timestamp> = if lost {
             self.notices.push(Notice::LearningLost);
-            let shown = document.entries.iter();
-            shown.filter_map(|found| found.published_at).collect()
+            let shown = document.entries.iter().map(|found| found.published_at);
+            let familiar = document.familiar.iter().map(|shown| shown.published_at);
+            shown.chain(familiar).flatten().collect()
         } else {
             let new = fresh.iter();
             new.filter_map(|(_, found)| found.published_at).collect()
