@@ -227,7 +227,7 @@ impl World {
             sources: fixture.sources.clone(),
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
-            watching: watching(),
+            watching: Some(watching()),
             editions,
             public_editions,
             tick,

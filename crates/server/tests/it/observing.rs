@@ -166,7 +166,7 @@ impl Counted {
             sources: fixture.sources,
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
-            watching: watching(),
+            watching: Some(watching()),
             editions,
             public_editions: true,
             tick: Tick::default(),

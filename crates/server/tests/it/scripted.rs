@@ -227,7 +227,7 @@ impl Notifier for Channel {
 }
 
 /// Alert rules with that channel.
-pub(crate) fn watching() -> Option<Reloadable<Watching>> {
+pub(crate) fn watching() -> Reloadable<Watching> {
     let (settings, notifier) = (WatchSettings::default(), Arc::new(Channel));
-    Some(Reloadable::new(Watching { settings, notifier }))
+    Reloadable::new(Watching { settings, notifier })
 }

@@ -121,7 +121,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         sources: world.fixture.sources.clone(),
         opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
-        watching: watching(),
+        watching: Some(watching()),
         editions: Some(editions.clone()),
         public_editions: true,
         tick: Tick::default(),
