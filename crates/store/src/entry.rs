@@ -3,6 +3,8 @@
 //! Entries are written and deleted only by the writer that got their source's row in the same
 //! transaction, so what was read of a source's entries holds as long as its version does.
 
+use std::collections::BTreeSet;
+
 use almanack_core::{
     source::{
         SourceId,
@@ -44,10 +46,55 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      on conflict (source_id, key) do nothing"
 );
 
-pub(crate) const IS_KNOWN_SQLITE: &str =
-    "select exists (select 1 from entry where source_id = ?1 and key = ?2)";
-pub(crate) const KNOWN_POSTGRES: &str =
-    "select key from entry where source_id = $1 and key = any ($2::text[])";
+/// What [`crate::row::known_entry`] reads.
+macro_rules! known {
+    () => {
+        "id, key, link_hash, title, published_at_us, revision, updated_at_us"
+    };
+}
+pub(crate) const KNOWN_BY_KEY_SQLITE: &str = concat!(
+    "select ",
+    known!(),
+    " from entry where source_id = ?1 and key = ?2"
+);
+pub(crate) const KNOWN_BY_LINK_SQLITE: &str = concat!(
+    "select ",
+    known!(),
+    " from entry where source_id = ?1 and link_hash = ?2 order by id desc limit ?3"
+);
+/// The same in one statement; an entry that has both comes twice.
+pub(crate) const KNOWN_POSTGRES: &str = concat!(
+    "select ",
+    known!(),
+    " from entry where source_id = $1 and key = any ($2::text[]) union all select ",
+    known!(),
+    " from unnest($3::bigint[]) u(link) cross join lateral (select * from entry e \
+     where e.source_id = $1 and e.link_hash = u.link order by e.id desc limit $4) linked"
+);
+
+/// Gives an entry another key, unless one of the source's has it: a key is never doubled.
+pub(crate) const RENEW_SQLITE: &str = "update or ignore entry set key = ?3 \
+     where id = ?1 and source_id = ?2";
+pub(crate) const RENEW_POSTGRES: &str = "update entry e set key = u.key \
+     from unnest($1::bigint[], $2::bigint[], $3::text[]) u(id, source_id, key) \
+     where e.id = u.id and e.source_id = u.source_id and not exists \
+     (select 1 from entry x where x.source_id = u.source_id and x.key = u.key)";
+
+/// An edit. When it was published does not change by it, and a text that was there before, fetched
+/// or shown in full, is not given up for none.
+pub(crate) const EDIT_SQLITE: &str = "update entry set updated_at_us = ?3, link = ?4, title = ?5, \
+     published_at_us = coalesce(published_at_us, ?6), author = ?7, summary = ?8, \
+     content = coalesce(?9, content), link_hash = ?10, enclosures = ?11, categories = ?12, \
+     revision = revision + 1 where id = ?1 and source_id = ?2";
+pub(crate) const EDIT_POSTGRES: &str = "update entry e set updated_at_us = u.updated_at_us, \
+     link = u.link, title = u.title, \
+     published_at_us = coalesce(e.published_at_us, u.published_at_us), author = u.author, \
+     summary = u.summary, content = coalesce(u.content, e.content), link_hash = u.link_hash, \
+     enclosures = u.enclosures, categories = u.categories, revision = e.revision + 1 \
+     from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], \
+     $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[]) \
+     u(id, source_id, updated_at_us, link, title, published_at_us, author, summary, content, \
+     link_hash, enclosures, categories) where e.id = u.id and e.source_id = u.source_id";
 
 /// The last row that a page below `$1` examines, with `$2` rows before it.
 pub(crate) const EXAMINED_TO: &str =
@@ -186,6 +233,7 @@ pub(crate) struct Doomed {
 /// next one shows: sites do that when they break, so nothing goes until something is shown again.
 pub(crate) fn doomed(newest: &[Kept], shown: &[u64], retention: EntryRetention) -> Doomed {
     let seen_before = retention.seen_before.map_or(i64::MIN, micros);
+    let shown: BTreeSet<u64> = shown.iter().copied().collect();
     let may_go = |(place, kept): &(usize, &Kept)| {
         let goes = *place >= retention.per_source || kept.seen_at_us < seen_before;
         goes && !shown.is_empty() && !shown.contains(&key_hash(&kept.key))

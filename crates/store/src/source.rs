@@ -14,8 +14,8 @@ use almanack_core::{
         policy::cadence::Cadence,
     },
     store::{
-        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
-        SourceNumbers, SourceStore, SourceWrite, Written,
+        Added, EntryFilter, EntryQuestion, EntryRetention, Fleet, KnownEntry, Page, PrunedEntries,
+        Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
 use async_trait::async_trait;
@@ -384,8 +384,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
         removed.await
     }
 
-    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
-        self.0.known_keys(id, keys).await
+    async fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> Result<Vec<KnownEntry>> {
+        self.0.known_entries(id, asked).await
     }
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {

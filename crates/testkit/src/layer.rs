@@ -23,8 +23,8 @@ use almanack_core::{
     store::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
         ClaimLine, ClaimRequest, Claimed, Depth, DueSchedules, EditionFilter, EditionLine,
-        EditionStore, EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet,
-        HistoryPage, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page,
+        EditionStore, EditionWritten, EntryFilter, EntryQuestion, EntryRetention, ExpiredClaim,
+        Finished, Fleet, HistoryPage, KnownEntry, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page,
         PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records,
         Result, ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
         SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
@@ -199,7 +199,7 @@ layered! {
         load_stray_sources(overdue: Timestamp, limit: usize) -> Vec<SourceId>;
         write_sources(writes: Vec<SourceWrite>) -> Vec<Written>;
         remove_source(id: SourceId) -> bool;
-        known_keys(id: SourceId, &keys: [String]) -> Vec<String>;
+        known_entries(id: SourceId, &asked: EntryQuestion) -> Vec<KnownEntry>;
         list_entries(&filter: EntryFilter) -> Page<Entry, i64>;
         count_sources(source_type: Option<SourceType>, now: Timestamp) -> SourceNumbers;
         load_fleet() -> Option<Fleet>;

@@ -14,7 +14,7 @@ use almanack_core::{
         reading::Reading,
         recent::Recent,
     },
-    store::{Fleet, Result},
+    store::{EntryChange, Fleet, KnownEntry, Result},
 };
 use jiff::Timestamp;
 
@@ -208,6 +208,36 @@ pub(crate) fn entry_values(
     ]
 }
 
+/// What an entry of `source` is edited with, as it was found at `at`; nothing where only its key
+/// changes.
+pub(crate) fn edit_values(
+    source: SourceId,
+    at: Timestamp,
+    change: &EntryChange,
+) -> Option<Vec<Value<'_>>> {
+    let found = &change.edit.as_ref()?.found;
+    Some(values![
+        change.row,
+        source.0,
+        at,
+        &found.link,
+        &found.title,
+        found.published_at,
+        &found.author,
+        &found.summary,
+        &found.content,
+        found.link.as_deref().map(link_hash),
+        listed(&found.enclosures),
+        listed(&found.categories),
+    ])
+}
+
+/// What its key is renewed with; nothing where it was edited.
+pub(crate) fn renewal_values(source: SourceId, change: &EntryChange) -> Option<Vec<Value<'_>>> {
+    let renews = change.edit.is_none();
+    renews.then(|| values![change.row, source.0, &change.key])
+}
+
 /// A list as JSON; none where it is empty.
 fn listed<T: serde::Serialize>(list: &[T]) -> Option<String> {
     (!list.is_empty()).then(|| serde_json::to_string(list).unwrap_or_default())
@@ -247,10 +277,24 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
             content: row.get(9)?,
             enclosures: list(row, 10)?,
             categories: list(row, 11)?,
+            print: 0,
         },
         revision: row.get(12)?,
         updated_at: row.get(13)?,
         key,
+    })
+}
+
+/// Reads what identity asks about an entry.
+pub(crate) fn known_entry(row: &Row<'_>) -> Result<KnownEntry> {
+    Ok(KnownEntry {
+        row: row.get(0)?,
+        key: row.text(1)?,
+        link_hash: row.get(2)?,
+        title: row.get(3)?,
+        published_at: row.get(4)?,
+        revision: row.get(5)?,
+        updated_at: row.get(6)?,
     })
 }
 

@@ -4,8 +4,8 @@ use super::*;
 use crate::source::{
     Definition, SourceId,
     check::Validators,
+    identity::{Recognised, recognise},
     policy::{History, cadence::Cadence},
-    reading::Reading,
 };
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -75,13 +75,14 @@ fn unchanged(moved_to: Option<&str>) -> Look {
 
 /// Settles a look whose unfamiliar entries are all new.
 fn look(source: &Source, look: &Look, now: Timestamp) -> Settled {
-    let fresh = match look {
-        Look::Document(document) => unfamiliar(source, document),
-        _ => Vec::new(),
+    let told = match look {
+        Look::Document(document) => recognise(source, document, &[], now),
+        _ => Recognised::default(),
     };
     let made = CompletedCheck {
         look,
-        fresh: &fresh,
+        fresh: &told.fresh,
+        remembered: &told.remembered,
         took: SignedDuration::from_millis(120),
         moved_onto: None,
     };
@@ -230,6 +231,7 @@ fn ss_12_a_move_onto_another_source_is_not_made_and_wants_a_person() {
     let made = CompletedCheck {
         look: &moved,
         fresh: &[],
+        remembered: &Remembered::default(),
         took: SignedDuration::ZERO,
         moved_onto: Some(SourceId(3)),
     };
@@ -257,7 +259,8 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
         unreachable!()
     };
     let keys = |source: &Source| -> Vec<String> {
-        unfamiliar(source, read)
+        recognise(source, read, &[], start())
+            .fresh
             .into_iter()
             .map(|(key, _)| key)
             .collect()
@@ -392,6 +395,47 @@ fn a_source_quiet_beyond_its_habit_is_silent_until_it_speaks_again() {
     let speaks = document(vec![entry("back", Some("2026-04-10T12:30:00Z"))]);
     let back = look(&silent.source, &speaks, at("2026-04-10T13:00:00Z"));
     assert_eq!(back.notices, [Notice::Recovered(Attention::Silent)]);
+}
+
+#[test]
+fn ss_17_a_document_that_is_cut_needs_attention_until_it_fits() {
+    let cut = |left_out: usize| {
+        let mut read = Document {
+            entries: vec![entry("a", None)],
+            left_out,
+            ..Document::default()
+        };
+        read.validators.etag = Some("\"1\"".to_owned());
+        Look::Document(Box::new(read))
+    };
+    let first = look(&source(), &cut(7), start());
+    assert_eq!(first.notices, [Notice::Wants(Attention::Truncated)]);
+    let still = look(&first.source, &unchanged(None), start() + HOUR);
+    assert_eq!(still.notices, [], "nothing has changed about it");
+    assert_eq!(still.source.attention, Some(Attention::Truncated));
+    // A failure in between is more urgent, and does not make it forgotten.
+    let denied = failed(FailureClass::Unauthorised, None);
+    let denied = look(&still.source, &denied, start() + HOUR);
+    assert_eq!(denied.source.attention, Some(Attention::Credentials));
+    let back = look(&denied.source, &unchanged(None), start() + HOUR);
+    assert_eq!(back.source.attention, Some(Attention::Truncated));
+    let fits = look(&back.source, &cut(0), start() + HOUR);
+    assert_eq!(fits.notices, [Notice::Recovered(Attention::Truncated)]);
+}
+
+#[test]
+fn ss_18_useless_ids_need_attention_and_are_remembered() {
+    let shared = Look::Document(Box::new(Document {
+        entries: vec![entry("a", None)],
+        ids_shared: true,
+        left_out: 1,
+        ..Document::default()
+    }));
+    let first = look(&source(), &shared, start());
+    assert_eq!(first.source.attention, Some(Attention::Identity));
+    assert!(first.source.memory.publisher.ids_useless);
+    let still = look(&first.source, &unchanged(None), start() + HOUR);
+    assert_eq!((still.source.attention, still.notices), (Some(Attention::Identity), vec![]));
 }
 
 fn any_look() -> impl Strategy<Value = Look> {
