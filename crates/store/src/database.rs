@@ -124,11 +124,7 @@ pub(crate) trait Sources: Send + Sync {
     fn add_sources(&self, sources: Vec<Source>) -> impl Answered<Vec<Added>>;
     fn load_sources(&self, ids: &[SourceId]) -> impl Answered<Vec<Option<Source>>>;
     fn write_sources(&self, writes: Vec<SourceWrite>) -> impl Answered<Vec<Written>>;
-    fn known_entries(
-        &self,
-        id: SourceId,
-        asked: &EntryQuestion,
-    ) -> impl Answered<Vec<KnownEntry>>;
+    fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> impl Answered<Vec<KnownEntry>>;
     fn prune_entries(
         &self,
         retention: EntryRetention,

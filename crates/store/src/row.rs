@@ -31,8 +31,8 @@ pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_c
 pub(crate) use schedule::{edit, edit_values, schedule, schedule_values, slot, slot_values};
 pub(crate) use sign_in::{holder_columns, session, user};
 pub(crate) use source::{
-    edit_values, entry, entry_values, fleet, hashes, known_entry, renewal_values, source,
-    source_values,
+    entry, entry_edit_values, entry_renewal_values, entry_values, fleet, hashes, known_entry,
+    source, source_values,
 };
 pub(crate) use stand_in::{
     LINES, Listing, SCHEDULES, SOURCES, TASKS, TOKENS, USERS, listing, nearest, readable, reason,

@@ -46,18 +46,18 @@ pub(crate) struct Draft {
 
 /// What a document is read against.
 #[derive(Debug, Clone)]
-pub struct Against {
+pub(crate) struct Against {
     /// When it is read.
-    pub now: Timestamp,
+    pub(crate) now: Timestamp,
     /// What the last one showed.
-    pub known: Arc<Known>,
+    pub(crate) known: Arc<Known>,
     /// How many entries are read of it.
-    pub entries_max: usize,
+    pub(crate) entries_max: usize,
 }
 
 impl Against {
     /// A document of which nothing is known.
-    pub fn nothing(now: Timestamp) -> Self {
+    pub(crate) fn nothing(now: Timestamp) -> Self {
         Self {
             now,
             known: Arc::default(),
@@ -211,133 +211,4 @@ fn fill(mut found: FoundEntry, draft: &Draft, base: &Url, sanitiser: &mut Saniti
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: Timestamp = Timestamp::constant(1_767_600_000, 0);
-
-    fn read(drafts: Vec<Draft>) -> Document {
-        read_against(drafts, &Against::nothing(NOW))
-    }
-
-    fn read_against(drafts: Vec<Draft>, against: &Against) -> Document {
-        let base = Url::parse("https://site.example/blog/").unwrap();
-        document(None, drafts, &base, against)
-    }
-
-    fn draft(id: &str, day: Option<i64>) -> Draft {
-        Draft {
-            id: Some(id.to_owned()),
-            published_at: day
-                .map(|day| Timestamp::from_second(1_700_000_000 + day * 86_400).unwrap()),
-            ..Draft::default()
-        }
-    }
-
-    fn ids(document: &Document) -> Vec<usize> {
-        let id = |found: &FoundEntry| found.id.as_deref()?.parse().ok();
-        document.entries.iter().filter_map(id).collect()
-    }
-
-    #[test]
-    fn ss_12_of_50_000_items_the_newest_are_kept_in_the_order_shown() {
-        let oldest_first = (0..50_000)
-            .map(|at| draft(&at.to_string(), Some(at / 100)))
-            .collect();
-        let document = read(oldest_first);
-        assert_eq!(ids(&document), (49_800..50_000).collect::<Vec<_>>());
-        assert_eq!(document.left_out, 49_800);
-
-        let undated = (0..300).map(|at| draft(&at.to_string(), None)).collect();
-        assert_eq!(ids(&read(undated)), (0..200).collect::<Vec<_>>());
-
-        let half_dated = (0..300)
-            .map(|at| draft(&at.to_string(), (at % 2 == 0).then_some(at)))
-            .collect();
-        assert_eq!(ids(&read(half_dated)), (100..300).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn ss_12_duplicate_ids_are_one_entry() {
-        let document = read(vec![
-            draft("1", Some(2)),
-            draft("2", None),
-            draft(" 1 ", Some(1)),
-        ]);
-        assert_eq!(ids(&document), [1, 2]);
-        assert_eq!(document.left_out, 0, "they are not more entries");
-        let nameless = Draft {
-            summary: Some(Markup::Text("x".to_owned())),
-            ..Draft::default()
-        };
-        assert_eq!(
-            read(vec![nameless]).entries,
-            [],
-            "could not be recognised again"
-        );
-    }
-
-    #[test]
-    fn entries_keep_to_their_limits() {
-        let long = "é".repeat(100_000);
-        let draft = |tail: &str| Draft {
-            id: Some(format!("{long}{tail}")),
-            link: Some(format!("https://site.example/{long}")),
-            title: long.clone(),
-            author: Some(long.clone()),
-            summary: Some(Markup::Html(long.clone())),
-            content: Some(Markup::Text(long.clone())),
-            ..Draft::default()
-        };
-        let document = read(vec![draft("1"), draft("2")]);
-        assert_eq!(document.entries.len(), 2, "distinguished by their ends");
-        let found = &document.entries[0];
-        assert!(found.id.as_deref().unwrap().len() <= ID_BYTES_MAX);
-        assert_eq!(found.link, None, "a cut link leads elsewhere");
-        assert_eq!(found.title.len(), TITLE_BYTES_MAX);
-        assert_eq!(found.author.as_deref().unwrap().len(), AUTHOR_BYTES_MAX);
-        assert_eq!(found.summary.as_deref().unwrap().len(), SUMMARY_BYTES_MAX);
-        assert_eq!(found.content.as_deref().unwrap().len(), CONTENT_BYTES_MAX);
-    }
-
-    #[test]
-    fn ss_13_links_are_absolute_and_an_id_may_be_one() {
-        for (id, link, expected, why) in [
-            (
-                "x",
-                "/a?utm_source=y#top",
-                Some("https://site.example/a"),
-                "canonical",
-            ),
-            ("x", "b", Some("https://site.example/blog/b"), "relative"),
-            ("x", " ", None, "none, though it could be joined"),
-            (
-                "https://site.example/p",
-                "mailto:a@b",
-                Some("https://site.example/p"),
-                "the id",
-            ),
-            ("tag:x", "javascript:alert(1)", None, "neither"),
-        ] {
-            let draft = Draft {
-                id: Some(id.to_owned()),
-                link: Some(link.to_owned()),
-                ..Draft::default()
-            };
-            let document = read(vec![draft]);
-            assert_eq!(document.entries[0].link.as_deref(), expected, "{why}");
-        }
-    }
-
-    #[test]
-    fn ss_13_a_time_that_cannot_be_believed_is_none() {
-        let document = read(vec![draft("1", Some(10_000)), draft("2", Some(-10_000))]);
-        let times: Vec<_> = document
-            .entries
-            .iter()
-            .map(|found| found.published_at)
-            .collect();
-        assert_eq!(times[0], None, "in the year 2051");
-        assert!(times[1].is_some(), "in 1996");
-    }
-}
+mod tests;

@@ -48,7 +48,12 @@ impl<'a> Paths<'a> {
         })
     }
 
-    pub(crate) fn read(&self, text: &str, base: &Url, against: &Against) -> Result<Document, Failure> {
+    pub(crate) fn read(
+        &self,
+        text: &str,
+        base: &Url,
+        against: &Against,
+    ) -> Result<Document, Failure> {
         let document = parse(text)?;
         let items = self.find_items(&document)?;
         let drafts: Vec<Draft> = items.iter().map(|item| self.draft(item)).collect();

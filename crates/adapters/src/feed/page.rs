@@ -52,7 +52,12 @@ impl<'a> Selectors<'a> {
         })
     }
 
-    pub(crate) fn read(&self, text: &str, base: &Url, against: &Against) -> Result<Document, Failure> {
+    pub(crate) fn read(
+        &self,
+        text: &str,
+        base: &Url,
+        against: &Against,
+    ) -> Result<Document, Failure> {
         let page = parse(text)?;
         let base = advertised::base_of(&page, base);
         let items: Vec<ElementRef<'_>> = page.select(&self.item).take(ENTRIES_MAX).collect();

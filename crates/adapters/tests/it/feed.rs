@@ -15,8 +15,7 @@ use almanack_core::{
     address::{Guard, parse_net},
     host_pace::Pace,
     source::{
-        check::{Ask, Checker, Document, Failure, Look, Validators},
-        options::Options,
+        check::{Ask, Checker, Document, Failure, Look},
         reading::Reading,
     },
     time::Clock,

@@ -43,9 +43,10 @@ fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Chec
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    Ok(Arc::new(FeedChecker::with_limits(
-        client, host_paces, limits,
-    )))
+    let checker = FeedChecker::with_limits(client, host_paces, limits);
+    Ok(Arc::new(
+        checker.reading_entries(sources.entries_per_document),
+    ))
 }
 
 /// The same for a node: where several nodes share a database, they share their host paces.

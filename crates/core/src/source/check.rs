@@ -9,9 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    entry::FoundEntry, hints::Hints, identity::Known, options::Options, reading::Reading,
-};
+use super::{entry::FoundEntry, hints::Hints, identity::Known, options::Options, reading::Reading};
 
 /// Looks at sources.
 #[async_trait]

@@ -124,7 +124,10 @@ pub fn distrust_ids<T>(entries: &mut [(FoundEntry, T)], useless: bool) -> bool {
     let shared = shared_ids(entries);
     let mut demoted = Vec::new();
     for (at, (found, _)) in entries.iter_mut().enumerate() {
-        let distrusted = found.id.as_ref().is_some_and(|id| useless || shared.contains(id));
+        let distrusted = found
+            .id
+            .as_ref()
+            .is_some_and(|id| useless || shared.contains(id));
         if distrusted && found.key_without_id().is_some() {
             found.id = None;
             demoted.push(at);

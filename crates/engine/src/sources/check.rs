@@ -137,7 +137,10 @@ impl SourceHandler {
         let mut told = recognise(source, document, &rows, made.at);
         oldest_first(&mut told.fresh, |(_, found)| found.published_at);
         oldest_first(&mut told.edited, |change| {
-            change.edit.as_ref().and_then(|edit| edit.found.published_at)
+            change
+                .edit
+                .as_ref()
+                .and_then(|edit| edit.found.published_at)
         });
         Ok(told)
     }

@@ -210,7 +210,7 @@ pub(crate) fn entry_values(
 
 /// What an entry of `source` is edited with, as it was found at `at`; nothing where only its key
 /// changes.
-pub(crate) fn edit_values(
+pub(crate) fn entry_edit_values(
     source: SourceId,
     at: Timestamp,
     change: &EntryChange,
@@ -233,7 +233,10 @@ pub(crate) fn edit_values(
 }
 
 /// What its key is renewed with; nothing where it was edited.
-pub(crate) fn renewal_values(source: SourceId, change: &EntryChange) -> Option<Vec<Value<'_>>> {
+pub(crate) fn entry_renewal_values(
+    source: SourceId,
+    change: &EntryChange,
+) -> Option<Vec<Value<'_>>> {
     let renews = change.edit.is_none();
     renews.then(|| values![change.row, source.0, &change.key])
 }

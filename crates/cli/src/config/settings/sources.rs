@@ -3,7 +3,10 @@
 use almanack_core::{
     address::IpNet,
     host_pace::Pace,
-    source::policy::{Policy, UnknownPolicy},
+    source::{
+        entry::{ENTRIES_MAX, ENTRIES_PER_DOCUMENT},
+        policy::{Policy, UnknownPolicy},
+    },
 };
 
 use super::{
@@ -51,6 +54,9 @@ settings! {
         /// Largest document, in bytes after decompression.
         /// 文档的最大字节数（解压后）。
         body_bytes: usize = count(256 * KIB..=64 * MIB).default(8 * MIB);
+        /// Entries to read of one document; of more, the newest are read and the source needs attention.
+        /// 每个文档读取的条目数；超出时只读取最新的，并提示该源需要关注。
+        entries_per_document: usize = count(200..=ENTRIES_MAX).default(ENTRIES_PER_DOCUMENT);
         /// Requests to one host at the same time.
         /// 对同一主机的并发请求数。
         host_concurrency: usize = count(1..=100).default(Pace::default().at_once)

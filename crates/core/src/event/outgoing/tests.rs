@@ -256,7 +256,11 @@ fn the_data_of_a_source_event() {
     assert_eq!(event(&tasks[0])["subject"], "source:17");
     // Its address may have a key in it.
     assert!(!tasks[0].payload.as_str().contains("hunter2"));
-    assert_eq!(everything().of_source(&before(), &look(0)), [], "a quiet look");
+    assert_eq!(
+        everything().of_source(&before(), &look(0)),
+        [],
+        "a quiet look"
+    );
 }
 
 #[test]
@@ -285,10 +289,7 @@ fn ss_18_what_a_first_look_finds_is_marked_and_an_edit_is_another_event() {
     write.edited = vec![renewed, edited];
     let tasks = everything().of_source(&before(), &write);
     assert_eq!(subjects(&tasks), ["event:source-17-4-updated@audit"]);
-    assert_eq!(
-        event(&tasks[0])["type"],
-        "almanack.source.entry_updated.v1"
-    );
+    assert_eq!(event(&tasks[0])["type"], "almanack.source.entry_updated.v1");
     insta::assert_snapshot!(event(&tasks[0])["data"], @r#"{"entries":[{"id":"key 8","published_at":"2026-01-05T08:00:01Z","revision":3,"title":"Entry 1","url":"https://blog.example/1"}],"more":0,"name":"Blog","source_id":17}"#);
     let news_only = Wants {
         types: vec![Type::SourceEntries],

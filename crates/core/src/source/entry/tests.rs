@@ -106,9 +106,17 @@ fn ss_18_keys_and_links_do_not_depend_on_scheme_or_www() {
         // (one, another, the same)
         ("id:http://a.example/1", "id:https://a.example/1", true),
         ("id:http://a.example/1", "id:https://www.a.example/1", true),
-        ("link:https://a.example/1", "link:http://www.a.example/1", true),
+        (
+            "link:https://a.example/1",
+            "link:http://www.a.example/1",
+            true,
+        ),
         ("link:https://a.example/1", "id:https://a.example/1", false),
-        ("link:https://a.example/1", "link:https://b.example/1", false),
+        (
+            "link:https://a.example/1",
+            "link:https://b.example/1",
+            false,
+        ),
         ("id:tag:a", "id:tag:b", false),
         ("title:http://a.example/", "title:https://a.example/", false),
     ];

@@ -129,12 +129,7 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    fn new(
-        source: &'a Source,
-        rows: &'a [KnownEntry],
-        ids_useless: bool,
-        now: Timestamp,
-    ) -> Self {
+    fn new(source: &'a Source, rows: &'a [KnownEntry], ids_useless: bool, now: Timestamp) -> Self {
         let prints = source.memory.prints.iter().copied();
         let mut by_link: BTreeMap<i64, Vec<&KnownEntry>> = BTreeMap::new();
         for row in rows {
@@ -198,7 +193,11 @@ impl<'a> Pass<'a> {
         };
         self.taken.insert(row.row);
         self.reused += usize::from(is_another(row, found));
-        let edits = self.told.edited.iter().filter(|change| change.edit.is_some());
+        let edits = self
+            .told
+            .edited
+            .iter()
+            .filter(|change| change.edit.is_some());
         if edits.count() >= EDITS_MAX || !may_change(row, self.now) {
             return before;
         }
@@ -221,9 +220,11 @@ impl<'a> Pass<'a> {
             return;
         }
         let other = other_scheme(&key).and_then(|key| self.by_key.get(key.as_str()).copied());
-        let linked = other.is_none().then(|| self.linked(found)).flatten();
-        self.renamed += usize::from(linked.is_some() && found.id.is_some());
-        if let Some(row) = other.or(linked) {
+        let hash = key_hash(&key);
+        let row = other.or_else(|| self.linked(found, hash));
+        if let Some(row) = row {
+            let has_another = found.id.is_some() && key_hash(&row.key) != hash;
+            self.renamed += usize::from(has_another);
             self.taken.insert(row.row);
             let (row, edit) = (row.row, None);
             self.told.edited.push(EntryChange { row, key, edit });
@@ -233,15 +234,16 @@ impl<'a> Pass<'a> {
     }
 
     /// The entry with this link, if the document does not show it otherwise. There are feeds whose
-    /// entries all have one link, so one that has an id must also have the title or the time.
-    fn linked(&self, found: &FoundEntry) -> Option<&'a KnownEntry> {
+    /// entries all have one link, so one that has another id must have the title or the time.
+    fn linked(&self, found: &FoundEntry, hash: u64) -> Option<&'a KnownEntry> {
         let rows = self.by_link.get(&link_hash(found.link.as_deref()?))?;
         let is_free = |row: &&&KnownEntry| {
-            !self.taken.contains(&row.row) && !self.shown.contains(&key_hash(&row.key))
+            let key = key_hash(&row.key);
+            !self.taken.contains(&row.row) && (key == hash || !self.shown.contains(&key))
         };
         let is_alike = |row: &&&KnownEntry| {
             let same_time = row.published_at.is_some() && row.published_at == found.published_at;
-            row.title == found.title || same_time
+            row.title == found.title || same_time || key_hash(&row.key) == hash
         };
         // The newest comes last.
         let free = || rows.iter().rev().filter(is_free);

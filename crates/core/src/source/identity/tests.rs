@@ -95,7 +95,9 @@ impl Life {
         let told = recognise(&self.source, document, &rows, self.now);
         let edits = told.edited.iter().filter(|it| it.edit.is_some()).count();
         let did = (told.fresh.len(), edits, told.edited.len() - edits);
-        told.edited.into_iter().for_each(|change| self.write(change));
+        told.edited
+            .into_iter()
+            .for_each(|change| self.write(change));
         for (key, found) in told.fresh {
             self.insert(key, found);
         }
@@ -273,7 +275,9 @@ fn ss_18_entries_that_all_link_to_one_page_stay_apart() {
 fn ss_18_without_links_useless_ids_are_replaced_by_titles() {
     let shown = |ids: &[&str]| -> Vec<FoundEntry> {
         let named = ids.iter().zip(0..);
-        named.map(|(id, n)| entry(id, "", &format!("Title {n}"))).collect()
+        named
+            .map(|(id, n)| entry(id, "", &format!("Title {n}")))
+            .collect()
     };
     let mut life = Life::new();
     assert_eq!(life.check(shown(&["a", "b", "c"])), (3, 0, 0));
@@ -293,7 +297,10 @@ fn ss_18_an_edit_is_a_revision_and_not_new() {
     shown[1] = entry("a1", "https://a.example/other", "Corrected, and moved");
     assert_eq!(life.check(shown), (0, 1, 0), "one alone is no other entry");
     let (row, found) = &life.rows[1];
-    assert_eq!((row.revision, found.title.as_str()), (3, "Corrected, and moved"));
+    assert_eq!(
+        (row.revision, found.title.as_str()),
+        (3, "Corrected, and moved")
+    );
 }
 
 #[test]
@@ -338,7 +345,11 @@ fn a_fingerprint_is_of_words() {
     let rows = [
         // (one, another, the same)
         ("<p>one two</p>", "<div class=x>one\n two</div>", true),
-        ("<a href='http://a/'>x</a>", "<a href='https://a/'>x</a>", true),
+        (
+            "<a href='http://a/'>x</a>",
+            "<a href='https://a/'>x</a>",
+            true,
+        ),
         ("<!-- 12:03 -->x", "<!-- 12:04 -->x", true),
         ("1 < 2", "1 < 3", false),
         ("one", "two", false),

@@ -435,7 +435,10 @@ fn ss_18_useless_ids_need_attention_and_are_remembered() {
     assert_eq!(first.source.attention, Some(Attention::Identity));
     assert!(first.source.memory.publisher.ids_useless);
     let still = look(&first.source, &unchanged(None), start() + HOUR);
-    assert_eq!((still.source.attention, still.notices), (Some(Attention::Identity), vec![]));
+    assert_eq!(
+        (still.source.attention, still.notices),
+        (Some(Attention::Identity), vec![])
+    );
 }
 
 fn any_look() -> impl Strategy<Value = Look> {

@@ -28,7 +28,9 @@ use super::super::{
 use crate::{
     entry,
     nudge::earliest_reported,
-    row::{edit_values, entry_values, lists, micros, renewal_values, source_values, values},
+    row::{
+        entry_edit_values, entry_renewal_values, entry_values, lists, micros, source_values, values,
+    },
     source, unavailable,
 };
 
@@ -196,9 +198,10 @@ async fn change_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Re
         let all = won.iter();
         all.flat_map(|write| write.edited.iter().map(move |change| (*write, change)))
     };
-    let renewed = changes().filter_map(|(write, it)| renewal_values(write.source.id, it));
+    let renewed = changes().filter_map(|(write, it)| entry_renewal_values(write.source.id, it));
     query_lists(client, "renew keys", entry::RENEW_POSTGRES, lists(renewed)).await?;
-    let edited = changes().filter_map(|(write, it)| edit_values(write.source.id, write.at, it));
+    let edited =
+        changes().filter_map(|(write, it)| entry_edit_values(write.source.id, write.at, it));
     query_lists(client, "edit entries", entry::EDIT_POSTGRES, lists(edited))
         .await
         .map(drop)

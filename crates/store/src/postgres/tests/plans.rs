@@ -66,7 +66,11 @@ async fn sources_and_entries_are_found_by_their_indexes() {
         (source::RESTING_TO, "0, 20", "source_resting"),
         (source::NEXT_ROWS, "0, 10", "source_pkey"),
         (entry::KNOWN_POSTGRES, "1, '{a,b}', '{}', 8", "entry_key"),
-        (entry::KNOWN_POSTGRES, "1, '{a,b}', '{1,2}', 8", "entry_link"),
+        (
+            entry::KNOWN_POSTGRES,
+            "1, '{a,b}', '{1,2}', 8",
+            "entry_link",
+        ),
         (entry::LIST, "9, 0, 0, 10", "entry_pkey"),
         (entry::LIST_OF, "1, 9, 0, 0, 10", "entry_newest"),
         (entry::EXAMINED_TO, "9, 10", "entry_pkey"),

@@ -11,8 +11,8 @@ use super::number;
 use crate::{
     entry::{self, Kept, doomed},
     row::{
-        Row, edit_values, entry_values, hashes, micros, most, renewal_values, source_values,
-        unreadable, values,
+        Row, entry_edit_values, entry_renewal_values, entry_values, hashes, micros, most,
+        source_values, unreadable, values,
     },
     source,
     sqlite::{task::insert_all, thread::Outcome},
@@ -87,11 +87,17 @@ fn insert(connection: &Connection, write: &SourceWrite) -> Outcome<()> {
 fn change(connection: &Connection, write: &SourceWrite) -> Outcome<()> {
     let (source, changes) = (write.source.id, &write.edited);
     let mut renew = connection.prepare_cached(entry::RENEW_SQLITE)?;
-    for values in changes.iter().filter_map(|it| renewal_values(source, it)) {
+    for values in changes
+        .iter()
+        .filter_map(|it| entry_renewal_values(source, it))
+    {
         renew.execute(params_from_iter(values))?;
     }
     let mut edit = connection.prepare_cached(entry::EDIT_SQLITE)?;
-    for values in changes.iter().filter_map(|it| edit_values(source, write.at, it)) {
+    for values in changes
+        .iter()
+        .filter_map(|it| entry_edit_values(source, write.at, it))
+    {
         edit.execute(params_from_iter(values))?;
     }
     Ok(())

@@ -224,6 +224,12 @@ macro_rules! conformance {
                 ss_13_a_look_from_before_a_pruning_is_lost,
                 ss_13_pruning_does_not_disturb_looks,
             ]
+            identity: [
+                ss_18_entries_are_known_by_key_or_link,
+                ss_18_an_edit_replaces_an_entry_and_raises_its_revision,
+                ss_18_a_key_is_renewed_in_place,
+                ss_17_thousands_that_are_still_shown_stay,
+            ]
             fleet: [
                 ss_15_there_is_no_price_before_the_first,
                 ss_15_checks_are_counted_from_price_to_price,
