@@ -1,6 +1,8 @@
 //! Sources from their row to their task and back, on both databases, by a clock that a test moves
 //! and a world that answers as configured.
 
+mod identity;
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
