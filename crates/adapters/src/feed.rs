@@ -15,10 +15,12 @@
 
 mod advertised;
 mod answer;
+mod attached;
 pub(crate) mod blocking_pool;
 pub(crate) mod charset;
 pub mod checker;
 pub mod date;
+mod dialect;
 mod discover;
 mod draft;
 pub mod freshness;

@@ -55,7 +55,7 @@ pub(crate) fn read(
         Some("sitemapindex") => return Err(index(&mended, base)),
         _ => return Err(super::sniff::describe(bytes, &text, "a sitemap", base)),
     }
-    xml::outline(&mended)?;
+    xml::outline(&mended, base)?;
     let pages = pages(&mended);
     let listed = pages.len();
     let wanted = |page: &Draft| {
