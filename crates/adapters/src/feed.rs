@@ -11,7 +11,8 @@
 //! nothing recurses, nothing deeper than 512 is built. INVARIANT: whatever a document holds, what
 //! comes out keeps to the limits of `core::source::entry`, holds no control characters and no
 //! markup that can run (SS-12, SS-13). Times are the publisher's or absent, never ours: the time of
-//! a check must not look like a rhythm of publication.
+//! a check must not look like a rhythm of publication. A refusal in words is a failure, never an
+//! entry ([`soft_error`]).
 
 mod advertised;
 mod answer;
@@ -32,9 +33,12 @@ mod page;
 pub mod rules;
 mod sitemap;
 mod sniff;
+mod soft_error;
 mod syndication;
 pub(crate) mod text;
 pub(crate) mod xml;
+
+use std::cell::LazyCell;
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
@@ -53,20 +57,36 @@ pub fn read(
     base: &Url,
     now: Timestamp,
 ) -> Result<Document, Failure> {
-    let text = || charset::decode(bytes, content_type);
-    match reading {
-        Reading::Feed => read_feed(bytes, &text(), base, now),
+    // A sitemap may be packed; its text is needed only where it is none.
+    let text = LazyCell::new(|| charset::decode_from(base.host_str(), bytes, content_type));
+    let read = match reading {
+        Reading::Feed => read_feed(bytes, &text, base, now),
         Reading::Html(rules) => page::Selectors::parse(rules)
             .map_err(|error| unusable(&error))?
-            .read(&text(), base, now),
+            .read(&text, base, now),
         Reading::Json(rules) => json::Paths::parse(rules)
             .map_err(|error| unusable(&error))?
-            .read(&text(), base, now),
+            .read(&text, base, now),
         Reading::Sitemap(rules) => {
             sitemap::validate(rules).map_err(|error| unusable(&error))?;
             sitemap::read(rules, bytes, content_type, base, now)
         }
+    };
+    soft_error::check(reading, read, || text.as_str())
+}
+
+/// Fails if an answer has one of the texts that people named as errors of its source.
+pub(crate) fn check_error_texts(
+    texts: &[String],
+    bytes: &[u8],
+    content_type: Option<&str>,
+    base: &Url,
+) -> Result<(), Failure> {
+    if texts.is_empty() {
+        return Ok(());
     }
+    let text = charset::decode_from(base.host_str(), bytes, content_type);
+    soft_error::check_named(texts, &text)
 }
 
 /// Whether rules can be read at all; asked before a source is stored.

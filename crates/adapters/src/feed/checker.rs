@@ -94,7 +94,7 @@ impl FeedChecker {
         if response.head.status == 304 {
             return unchanged(&response.head, &ask.validators, now);
         }
-        let document = self.read(&ask.reading, response, now).await?;
+        let document = self.read(ask, response, now).await?;
         // Only now are the host paces free for others.
         drop(visit);
         Ok(Look::Document(Box::new(document)))
@@ -102,16 +102,19 @@ impl FeedChecker {
 
     async fn read(
         &self,
-        reading: &Reading,
+        ask: &Ask,
         response: Response,
         now: Timestamp,
     ) -> Result<Document, Failure> {
         let Response { head, body } = response;
         let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
-        let (reading, base) = (reading.clone(), head.address.clone());
-        let read = self
-            .blocking_pool
-            .run(move || super::read(&reading, &body, content_type.as_deref(), &base, now));
+        let (reading, base) = (ask.reading.clone(), head.address.clone());
+        let error_texts = ask.options.error_texts.clone();
+        let read = self.blocking_pool.run(move || {
+            let content_type = content_type.as_deref();
+            super::check_error_texts(&error_texts, &body, content_type, &base)?;
+            super::read(&reading, &body, content_type, &base, now)
+        });
         let mut document = read.await?;
         document.validators = validators(&head);
         document.hints.fresh_for = freshness::hints(&head.headers, now).fresh_for;
@@ -120,12 +123,15 @@ impl FeedChecker {
         Ok(document)
     }
 
-    /// Links of entries reach everyone downstream: readers of editions, subscribers, crawlers. A
-    /// link into a network that sources may not reach is dropped; its entry is kept.
+    /// Links of entries and of their files reach everyone downstream: readers of editions,
+    /// subscribers, crawlers. A link into a network that sources may not reach is dropped; its entry
+    /// is kept.
     fn drop_foul_links(&self, document: &mut Document) {
         for found in &mut document.entries {
             let link = found.link.take();
             found.link = link.filter(|link| self.client.refusal_of_link(link).is_none());
+            let files = &mut found.enclosures;
+            files.retain(|file| self.client.refusal_of_link(&file.url).is_none());
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn read(
 ) -> Result<Document, Failure> {
     let unpacked = unpack(bytes)?;
     let bytes = unpacked.as_deref().unwrap_or(bytes);
-    let text = charset::decode(bytes, content_type);
+    let text = charset::decode_from(base.host_str(), bytes, content_type);
     let mended = xml::mend(&text);
     match xml::root(&mended).map(|root| root.name).as_deref() {
         Some("urlset") => {}
