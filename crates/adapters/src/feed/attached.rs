@@ -124,9 +124,19 @@ mod tests {
     fn ss_20_an_entry_without_a_link_keeps_its_first_files() {
         let files = ["", "ftp://a.example/b", "a.mp3?utm_source=x&id=1", "b.mp3"].map(file);
         for (id, link, expected, why) in [
-            ("x", None, "https://site.example/blog/a.mp3?id=1", "the file's"),
+            (
+                "x",
+                None,
+                "https://site.example/blog/a.mp3?id=1",
+                "the file's",
+            ),
             ("x", Some("/page"), "https://site.example/page", "its own"),
-            ("https://site.example/p", None, "https://site.example/p", "the id"),
+            (
+                "https://site.example/p",
+                None,
+                "https://site.example/p",
+                "the id",
+            ),
         ] {
             let document = read(Draft {
                 id: Some(id.to_owned()),

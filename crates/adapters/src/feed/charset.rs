@@ -13,9 +13,7 @@
 //! No answer is lost here: what cannot be decoded becomes U+FFFD.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{
-    Encoding, GB18030, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
-};
+use encoding_rs::{Encoding, GB18030, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 mod plausible;
 
@@ -98,12 +96,20 @@ impl Declared {
             // an encoding of several bytes, too.
             [encoding] if *encoding == WINDOWS_1252 => {
                 let detected = detect(host, bytes);
-                if detected.is_single_byte() { encoding } else { detected }
+                if detected.is_single_byte() {
+                    encoding
+                } else {
+                    detected
+                }
             }
             [encoding] => encoding,
             several @ [first, ..] => {
                 let detected = detect(host, bytes);
-                if several.contains(&detected) { detected } else { first }
+                if several.contains(&detected) {
+                    detected
+                } else {
+                    first
+                }
             }
         }
     }

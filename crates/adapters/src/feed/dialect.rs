@@ -18,7 +18,10 @@ const NO_LINK: &str = "about:blank";
 pub(crate) fn rewrite(mended: &str, root: &Tag) -> Option<String> {
     let is_old_atom = root.name == "feed"
         && (root.attribute("version") == Some("0.3")
-            || root.attributes.iter().any(|(_, value)| value.contains("purl.org/atom/ns")));
+            || root
+                .attributes
+                .iter()
+                .any(|(_, value)| value.contains("purl.org/atom/ns")));
     match root.name.as_str() {
         "feed" if is_old_atom => Some(walk(mended, &mut OldAtom)),
         "RDF" => Some(walk(mended, &mut Rdf::default())),
@@ -45,10 +48,18 @@ fn walk(mended: &str, rewriter: &mut impl Rewriter) -> String {
         let raw = mended.get(from..to).unwrap_or_default();
         match event {
             Ok(Event::Start(start)) => {
-                written.push_str(&rewriter.start(&start, false).unwrap_or_else(|| raw.to_owned()));
+                written.push_str(
+                    &rewriter
+                        .start(&start, false)
+                        .unwrap_or_else(|| raw.to_owned()),
+                );
             }
             Ok(Event::Empty(start)) => {
-                written.push_str(&rewriter.start(&start, true).unwrap_or_else(|| raw.to_owned()));
+                written.push_str(
+                    &rewriter
+                        .start(&start, true)
+                        .unwrap_or_else(|| raw.to_owned()),
+                );
             }
             Ok(Event::End(end)) => {
                 let inserted = rewriter.before_end(end.name().as_ref());
@@ -84,7 +95,8 @@ impl Rewriter for OldAtom {
         };
         let other = tag.attributes.iter();
         let other = other.filter(|(name, _)| !matches!(name.as_str(), "type" | "mode"));
-        let other = other.map(|(name, value)| format!(" {name}=\"{}\"", value.replace('"', "&quot;")));
+        let other =
+            other.map(|(name, value)| format!(" {name}=\"{}\"", value.replace('"', "&quot;")));
         let end = if is_empty { "/>" } else { ">" };
         Some(format!(
             "<{} type=\"{kind}\"{}{end}",
@@ -111,7 +123,10 @@ impl Rewriter for Rdf {
         match start.local_name().as_ref() {
             "item" if !is_empty => {
                 let tag = Tag::of(start, 0);
-                let about = tag.attributes.iter().find(|(name, _)| name.ends_with("about"));
+                let about = tag
+                    .attributes
+                    .iter()
+                    .find(|(name, _)| name.ends_with("about"));
                 let about = about.map_or(NO_LINK, |(_, about)| about.trim());
                 let about = if about.is_empty() { NO_LINK } else { about };
                 self.item = Some((tag.full_name, about.replace('<', "&lt;")));
@@ -199,6 +214,10 @@ mod tests {
         ] {
             check(&rdf(inside), Some(&rdf(expected)), inside);
         }
-        check("<rss><channel><item/></channel></rss>", None, "another format");
+        check(
+            "<rss><channel><item/></channel></rss>",
+            None,
+            "another format",
+        );
     }
 }

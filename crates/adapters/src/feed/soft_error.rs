@@ -187,7 +187,11 @@ pub(crate) fn check<'a>(
                 FailureClass::Malformed => matches!(reading, Reading::Json(_)),
                 _ => false,
             };
-            let found = if is_unexpected { in_answer(text()) } else { None };
+            let found = if is_unexpected {
+                in_answer(text())
+            } else {
+                None
+            };
             Err(match found {
                 Some(refusal) => refusal.failure(Some(&other)),
                 None => other,
@@ -317,7 +321,9 @@ fn is_short(text: &str, chars_max: usize) -> bool {
 /// The longest text of the table that is in another.
 fn find(text: &str) -> Option<Known> {
     let text = text.to_lowercase().replace('’', "'");
-    let all = TEXTS.iter().flat_map(|(class, texts)| texts.iter().map(|text| (*class, *text)));
+    let all = TEXTS
+        .iter()
+        .flat_map(|(class, texts)| texts.iter().map(|text| (*class, *text)));
     all.filter(|(_, words)| has_words(&text, words))
         .max_by_key(|(_, words)| words.len())
 }

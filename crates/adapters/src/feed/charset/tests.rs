@@ -60,9 +60,8 @@ fn ss_19_a_header_of_utf_8_does_not_hide_what_the_document_declares() {
         check_declared(encoding, "utf-8", &xml(name, text).replace('"', "'"));
         let page = format!("<html><head><meta charset={name}></head>{text}");
         check_declared(encoding, "UTF-8", &page);
-        let older = format!(
-            "<meta http-equiv=content-type content='text/html; charset={name}'><p>{text}"
-        );
+        let older =
+            format!("<meta http-equiv=content-type content='text/html; charset={name}'><p>{text}");
         check_declared(encoding, "UTF-8", &older);
     }
 }
@@ -196,7 +195,12 @@ fn what_is_declared_is_believed_where_the_bytes_allow_it() {
         (WINDOWS_1252, "ISO-8859-1", "né"),
     ] {
         let document = xml(name, text);
-        check(&encode(encoding, &document), Some("text/xml"), &document, name);
+        check(
+            &encode(encoding, &document),
+            Some("text/xml"),
+            &document,
+            name,
+        );
         let bare = format!("<a>{text}</a>");
         let header = format!("text/xml; Charset=\"{name}\"; q=1");
         check(&encode(encoding, &bare), Some(&header), &bare, name);
@@ -244,7 +248,12 @@ fn what_cannot_be_decoded_is_marked() {
     let mut broken = xml("windows-1251", RUSSIAN).into_bytes();
     broken.push(0xff);
     let expected = format!("{}\u{fffd}", xml("windows-1251", RUSSIAN));
-    check(&broken, None, &expected, "mostly UTF-8, whatever it declares");
+    check(
+        &broken,
+        None,
+        &expected,
+        "mostly UTF-8, whatever it declares",
+    );
     check(b"", None, "", "nothing");
 }
 

@@ -24,7 +24,10 @@ pub(super) fn parse(text: &str) -> Option<Timestamp> {
     let (year, rest) = rest.split_at(digits);
     let (day, month) = day_and_month(mark, first, second)?;
     let date = Date::new(year.parse().ok()?, month, day).ok()?;
-    words::on(date, rest.trim_start_matches([' ', ',', '-', '–', '|', 'T']))
+    words::on(
+        date,
+        rest.trim_start_matches([' ', ',', '-', '–', '|', 'T']),
+    )
 }
 
 /// A day of the week in any language, or another word, is no part of the date.

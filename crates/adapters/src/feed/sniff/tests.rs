@@ -35,9 +35,8 @@ fn ss_12_what_is_not_a_feed_is_described() {
 
 #[test]
 fn ss_12_a_login_page_instead_of_a_feed_is_reported() {
-    let failure = failure(
-        b"<!doctype html><title>Sign in</title><form><input type=password name=p></form>",
-    );
+    let failure =
+        failure(b"<!doctype html><title>Sign in</title><form><input type=password name=p></form>");
     assert_eq!(failure.class, FailureClass::Unauthorised);
     insta::assert_snapshot!(failure.detail, @"this is not a feed: it is a login page titled “Sign in”; without logging in there is nothing to read");
 }

@@ -78,8 +78,16 @@ fn ss_05_a_refusal_in_place_of_a_document_has_its_class() {
     for (said, class) in SAID {
         for reading in &readings {
             check(reading, said, Some(class));
-            check(reading, &page("Site", &format!("<p>{said}</p>")), Some(class));
-            check(reading, &format!("{{\"code\": -1, \"msg\": \"{said}\"}}"), Some(class));
+            check(
+                reading,
+                &page("Site", &format!("<p>{said}</p>")),
+                Some(class),
+            );
+            check(
+                reading,
+                &format!("{{\"code\": -1, \"msg\": \"{said}\"}}"),
+                Some(class),
+            );
         }
     }
     let xml = "<Error><Code>1</Code><Message>Access denied</Message></Error>";
@@ -91,22 +99,36 @@ fn ss_05_json_says_it_in_many_fields() {
     for (answer, class) in [
         (r#"{"message": "Too many requests"}"#, C::RateLimited),
         (r#"{"error": {"message": "rate limit"}}"#, C::RateLimited),
-        (r#"{"errors": [{"detail": "Session expired"}]}"#, C::Unauthorised),
+        (
+            r#"{"errors": [{"detail": "Session expired"}]}"#,
+            C::Unauthorised,
+        ),
         (r#"{"errors": ["Please log in"]}"#, C::Unauthorised),
         (r#"{"error_description": "Access denied"}"#, C::Forbidden),
         (r#"{"errMsg": "请先登录", "data": null}"#, C::Unauthorised),
         (r#"{"code": 429, "data": []}"#, C::RateLimited),
         (r#"{"status": "401"}"#, C::Unauthorised),
         (r#"{"error_code": 403, "message": "no"}"#, C::Forbidden),
-        (r#"{"code": 0, "message": "请先登录", "data": []}"#, C::Unauthorised),
+        (
+            r#"{"code": 0, "message": "请先登录", "data": []}"#,
+            C::Unauthorised,
+        ),
     ] {
         check(&by_paths(), answer, Some(class));
         check(&Reading::Feed, answer, Some(class));
     }
     for (answer, class, why) in [
-        (r#"{"code": 0, "message": "success", "data": []}"#, None, "an empty list"),
+        (
+            r#"{"code": 0, "message": "success", "data": []}"#,
+            None,
+            "an empty list",
+        ),
         (r#"{"code": 200, "data": []}"#, None, "an empty list"),
-        (r#"{"code": 500, "message": "busy"}"#, Some(C::Rules), "another error"),
+        (
+            r#"{"code": 500, "message": "busy"}"#,
+            Some(C::Rules),
+            "another error",
+        ),
         (
             r#"{"message": "captcha", "data": [{"title": "a"}, {"title": "b"}, {"title": "c"}]}"#,
             None,
@@ -136,9 +158,16 @@ fn ss_05_what_only_mentions_a_refusal_is_none() {
         ("Security Check: captcha", C::NotAFeed),
         ("A history of the captcha", C::NotAFeed),
     ] {
-        check(&Reading::Feed, &page(title, &article.replace('c', "k")), Some(class));
+        check(
+            &Reading::Feed,
+            &page(title, &article.replace('c', "k")),
+            Some(class),
+        );
     }
-    let corporate = page("Ports", "<p>The corporate limits of 2026 are decorated.</p>");
+    let corporate = page(
+        "Ports",
+        "<p>The corporate limits of 2026 are decorated.</p>",
+    );
     check(&Reading::Feed, &corporate, Some(C::NotAFeed));
     let program = page("App", "<div id=root></div><style>.captcha{}</style>");
     check(&Reading::Feed, &program, Some(C::NotAFeed));
@@ -162,7 +191,10 @@ fn ss_05_a_feed_whose_only_entries_are_refusals_is_a_failure() {
         (&["您的访问过于频繁，请稍后再试！"], Some(C::RateLimited)),
         (&["Rate limit exceeded"], Some(C::RateLimited)),
         (&["Error 429: Too Many Requests"], Some(C::RateLimited)),
-        (&["Too many requests", "Please try again later: rate limit"], Some(C::RateLimited)),
+        (
+            &["Too many requests", "Please try again later: rate limit"],
+            Some(C::RateLimited),
+        ),
         (&["请先登录"], Some(C::Unauthorised)),
         (&["Session expired"], Some(C::Unauthorised)),
         (&["验证码"], Some(C::Forbidden)),
@@ -182,7 +214,10 @@ fn ss_05_a_feed_whose_only_entries_are_refusals_is_a_failure() {
 
 #[test]
 fn ss_05_a_sign_in_form_in_place_of_a_document_asks_for_credentials() {
-    let form = page("Site", "<form>Name <input name=n> <input type=password name=p></form>");
+    let form = page(
+        "Site",
+        "<form>Name <input name=n> <input type=password name=p></form>",
+    );
     check(&Reading::Feed, &form, Some(C::Unauthorised));
     check(&by_selectors(), &form, Some(C::Unauthorised));
     check(&by_paths(), &form, Some(C::Unauthorised));
@@ -195,14 +230,36 @@ fn ss_05_a_sign_in_form_in_place_of_a_document_asks_for_credentials() {
 fn ss_05_error_texts_of_a_source_are_always_a_failure() {
     let named = |texts: &[&str], answer: &str| {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        check_named(&texts, answer).err().map(|failure| failure.class)
+        check_named(&texts, answer)
+            .err()
+            .map(|failure| failure.class)
     };
     for (texts, answer, expected, why) in [
         (&[][..], "maintenance", None, "none"),
-        (&["Maintenance"], "<p>under MAINTENANCE</p>", Some(C::Server), "any case"),
-        (&["Wartung", "WARTUNGSARBEITEN"], "Wartungsarbeiten", Some(C::Server), "two"),
-        (&["系统维护"], "公告：系统维护中", Some(C::Server), "no words"),
-        (&["too many requests!"], "Too many requests!", Some(C::RateLimited), "a known one"),
+        (
+            &["Maintenance"],
+            "<p>under MAINTENANCE</p>",
+            Some(C::Server),
+            "any case",
+        ),
+        (
+            &["Wartung", "WARTUNGSARBEITEN"],
+            "Wartungsarbeiten",
+            Some(C::Server),
+            "two",
+        ),
+        (
+            &["系统维护"],
+            "公告：系统维护中",
+            Some(C::Server),
+            "no words",
+        ),
+        (
+            &["too many requests!"],
+            "Too many requests!",
+            Some(C::RateLimited),
+            "a known one",
+        ),
         (&["", " "], "anything", None, "nothing is no text"),
         (&["closed"], "open", None, "not there"),
     ] {
@@ -218,6 +275,7 @@ fn sentences_about_refusals() {
     insta::assert_snapshot!(detail(&by_paths(), r#"{"msg": "please log in", "data": []}"#), @"the site says “please log in” with status 200 in place of its entries");
     insta::assert_snapshot!(detail(&by_selectors(), &page("Site", "<input type=password>")), @"the site shows a sign-in form with status 200; the selector `li.post` for `item` matches nothing on the page “Site”");
     insta::assert_snapshot!(detail(&Reading::Feed, &feed(&["Access denied"])), @"the site says “access denied” with status 200 in place of its entries");
-    let named = check_named(&["Closed for\nrepairs".to_owned()], "closed for\nrepairs").unwrap_err();
+    let named =
+        check_named(&["Closed for\nrepairs".to_owned()], "closed for\nrepairs").unwrap_err();
     insta::assert_snapshot!(named.detail, @"the answer has “Closed for repairs”, which is one of this source's error texts");
 }

@@ -331,17 +331,41 @@ fn ss_20_an_entry_without_a_link_keeps_its_files() {
 #[test]
 fn ss_20_a_summary_is_where_there_is_one() {
     for (fields, expected, why) in [
-        ("<description>own</description><itunes:summary>x</itunes:summary>", Some("own"), "its own"),
-        ("<itunes:summary>a &amp;amp; b</itunes:summary>", Some("a &amp; b"), "a podcast's"),
-        ("<description> </description><itunes:summary>x</itunes:summary>", Some("x"), "blank"),
-        ("<media:description>x</media:description>", Some("x"), "without a file"),
+        (
+            "<description>own</description><itunes:summary>x</itunes:summary>",
+            Some("own"),
+            "its own",
+        ),
+        (
+            "<itunes:summary>a &amp;amp; b</itunes:summary>",
+            Some("a &amp; b"),
+            "a podcast's",
+        ),
+        (
+            "<description> </description><itunes:summary>x</itunes:summary>",
+            Some("x"),
+            "blank",
+        ),
+        (
+            "<media:description>x</media:description>",
+            Some("x"),
+            "without a file",
+        ),
         (
             "<media:group><media:content url='/a'><media:description type='html'>&lt;b&gt;x&lt;/b&gt;&lt;script&gt;</media:description></media:content></media:group>",
             Some("<b>x</b>"),
             "in a file's description, sanitised",
         ),
-        ("<media:description/><media:title/>", None, "an empty one costs nothing"),
-        ("<media:description type='strange'>x</media:description>", Some("x"), "an unknown type"),
+        (
+            "<media:description/><media:title/>",
+            None,
+            "an empty one costs nothing",
+        ),
+        (
+            "<media:description type='strange'>x</media:description>",
+            Some("x"),
+            "an unknown type",
+        ),
         ("<title>t</title>", None, "none"),
     ] {
         assert_eq!(episode(fields).summary.as_deref(), expected, "{why}");
@@ -349,12 +373,19 @@ fn ss_20_a_summary_is_where_there_is_one() {
     let video = read(
         "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:media='http://search.yahoo.com/mrss/'><entry><id>1</id><title>t</title><media:group><media:description>one &lt; two\nthree</media:description></media:group></entry></feed>",
     );
-    assert_eq!(video.entries[0].summary.as_deref(), Some("one &lt; two\nthree"));
+    assert_eq!(
+        video.entries[0].summary.as_deref(),
+        Some("one &lt; two\nthree")
+    );
     let prefixed = read(
         "<rss version='2.0' xmlns:m='http://search.yahoo.com/mrss/'><channel><item><guid>1</guid><m:content url='/a.mp4'/><m:description>x</m:description></item></channel></rss>",
     );
     assert_eq!(prefixed.entries[0].summary.as_deref(), Some("x"));
-    assert_eq!(prefixed.entries[0].enclosures.len(), 1, "a prefix means what it is declared as");
+    assert_eq!(
+        prefixed.entries[0].enclosures.len(),
+        1,
+        "a prefix means what it is declared as"
+    );
     let described = item("<guid>1</guid><description>only this</description>");
     assert_eq!(described.summary.as_deref(), Some("only this"));
 }
@@ -396,22 +427,34 @@ fn ss_20_atom_0_3_is_read_with_its_dates_and_contents() {
         "<modified>2026-01-04T00:00:00Z</modified>",
     );
     for (dates, expected) in [
-        (format!("{modified}{created}{issued}"), Some("2026-01-02T00:00:00Z")),
+        (
+            format!("{modified}{created}{issued}"),
+            Some("2026-01-02T00:00:00Z"),
+        ),
         (format!("{created}{modified}"), Some("2026-01-03T00:00:00Z")),
         (modified.to_owned(), Some("2026-01-04T00:00:00Z")),
-        (format!("<issued>soon</issued>{modified}"), Some("2026-01-04T00:00:00Z")),
+        (
+            format!("<issued>soon</issued>{modified}"),
+            Some("2026-01-04T00:00:00Z"),
+        ),
         (String::new(), None),
     ] {
         assert_eq!(at(&dates).as_deref(), expected, "{dates}");
     }
     for (content, expected) in [
-        ("<content type='text/html' mode='escaped'>&lt;p&gt;a", "<p>a</p>"),
+        (
+            "<content type='text/html' mode='escaped'>&lt;p&gt;a",
+            "<p>a</p>",
+        ),
         ("<content type='text/plain'>1 &lt; 2", "1 &lt; 2"),
         (
             "<content type='application/xhtml+xml' mode='xml'><div xmlns='http://www.w3.org/1999/xhtml'><p>a</p></div>",
             "<p>a</p>",
         ),
-        ("<content type='application/xhtml+xml' mode='escaped'>&lt;i&gt;a&lt;/i&gt;", "<i>a</i>"),
+        (
+            "<content type='application/xhtml+xml' mode='escaped'>&lt;i&gt;a&lt;/i&gt;",
+            "<i>a</i>",
+        ),
         ("<content>plain", "plain"),
     ] {
         let found = old_entry(&format!("{content}</content>"));
@@ -420,7 +463,10 @@ fn ss_20_atom_0_3_is_read_with_its_dates_and_contents() {
     let found = old_entry(
         "<title mode='escaped' type='text/html'>A &amp;amp; B</title><summary type='text/plain'>s</summary><link rel='alternate' type='text/html' href='/1'/>",
     );
-    assert_eq!((&*found.title, found.summary.as_deref()), ("A & B", Some("s")));
+    assert_eq!(
+        (&*found.title, found.summary.as_deref()),
+        ("A & B", Some("s"))
+    );
     assert_eq!(found.link.as_deref(), Some("https://site.example/1"));
 }
 
@@ -432,7 +478,13 @@ fn ss_20_items_of_rss_1_without_a_link_are_kept() {
     let kept: Vec<_> = document
         .entries
         .iter()
-        .map(|found| (&*found.title, found.link.as_deref(), found.categories.join(",")))
+        .map(|found| {
+            (
+                &*found.title,
+                found.link.as_deref(),
+                found.categories.join(","),
+            )
+        })
         .collect();
     assert_eq!(
         kept,

@@ -21,12 +21,12 @@ pub(super) enum Vocabulary {
 /// Parts of namespaces, in lower case, and usual prefixes.
 const KNOWN: [(Vocabulary, &[&str], &[&str]); 4] = [
     (Vocabulary::Media, &["search.yahoo.com/mrss"], &["media"]),
-    (Vocabulary::Itunes, &["itunes.com/dtds/podcast"], &["itunes"]),
     (
-        Vocabulary::Dublin,
-        &["purl.org/dc/"],
-        &["dc", "dcterms"],
+        Vocabulary::Itunes,
+        &["itunes.com/dtds/podcast"],
+        &["itunes"],
     ),
+    (Vocabulary::Dublin, &["purl.org/dc/"], &["dc", "dcterms"]),
     (
         Vocabulary::Feed,
         &["w3.org/2005/atom", "purl.org/atom/ns"],
@@ -41,14 +41,17 @@ pub(super) struct Vocabularies(Vec<(String, Vocabulary)>);
 impl Vocabularies {
     pub(super) fn declared_by(root: &BytesStart<'_>) -> Self {
         let mut attributes = root.attributes();
-        let declared = attributes.with_checks(false).flatten().filter_map(|attribute| {
-            let prefix = attribute.key.as_ref().strip_prefix("xmlns:")?;
-            let namespace = attribute.value.to_ascii_lowercase();
-            let is_one = |parts: &[&str]| parts.iter().any(|part| namespace.contains(part));
-            let mut known = KNOWN.iter();
-            let vocabulary = known.find_map(|(what, parts, _)| is_one(parts).then_some(*what));
-            Some((prefix.to_owned(), vocabulary?))
-        });
+        let declared = attributes
+            .with_checks(false)
+            .flatten()
+            .filter_map(|attribute| {
+                let prefix = attribute.key.as_ref().strip_prefix("xmlns:")?;
+                let namespace = attribute.value.to_ascii_lowercase();
+                let is_one = |parts: &[&str]| parts.iter().any(|part| namespace.contains(part));
+                let mut known = KNOWN.iter();
+                let vocabulary = known.find_map(|(what, parts, _)| is_one(parts).then_some(*what));
+                Some((prefix.to_owned(), vocabulary?))
+            });
         Self(declared.collect())
     }
 

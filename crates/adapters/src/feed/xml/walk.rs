@@ -168,7 +168,8 @@ impl Walk {
 
     fn hear(&mut self, words: &str) {
         let room = self.listens_to().saturating_sub(self.words.len());
-        self.words.push_str(&words[..words.floor_char_boundary(room)]);
+        self.words
+            .push_str(&words[..words.floor_char_boundary(room)]);
     }
 
     fn leave(&mut self) {
@@ -207,4 +208,3 @@ fn extra_at(
     let has_room = extras.len() < EXTRAS_MAX || extras.contains_key(&at);
     has_room.then(|| extras.entry(at).or_default())
 }
-

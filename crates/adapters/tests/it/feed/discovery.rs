@@ -110,17 +110,26 @@ fn to(path: &'static str) -> [(&'static str, &'static str); 1] {
 #[tokio::test]
 async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
     let (for_good, found) = (StatusCode::MOVED_PERMANENTLY, StatusCode::FOUND);
-    let (lasting, temporary) = (StatusCode::PERMANENT_REDIRECT, StatusCode::TEMPORARY_REDIRECT);
+    let (lasting, temporary) = (
+        StatusCode::PERMANENT_REDIRECT,
+        StatusCode::TEMPORARY_REDIRECT,
+    );
     let site = Router::new()
         .route("/feed", get(|| async { FEED }))
         .route("/301", get(move || async move { (for_good, to("/feed")) }))
         .route("/308", get(move || async move { (lasting, to("/301")) }))
         .route("/302", get(move || async move { (found, to("/feed")) }))
         .route("/307", get(move || async move { (temporary, to("/feed")) }))
-        .route("/301-302", get(move || async move { (for_good, to("/302")) }))
+        .route(
+            "/301-302",
+            get(move || async move { (for_good, to("/302")) }),
+        )
         .route("/302-301", get(move || async move { (found, to("/301")) }))
         .route("/blog/", get(|| async { Html("<title>Home</title>") }))
-        .route("/blog/atom.xml", get(move || async move { (found, to("/feed")) }));
+        .route(
+            "/blog/atom.xml",
+            get(move || async move { (found, to("/feed")) }),
+        );
     let site = serve(site).await;
     for (asked, kept, why) in [
         ("/feed", "/feed", "no redirect"),
@@ -130,10 +139,20 @@ async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
         ("/307", "/307", "for now"),
         ("/301-302", "/301-302", "not every hop"),
         ("/302-301", "/302-301", "not every hop"),
-        ("/blog/", "/blog/atom.xml", "a usual path that redirects for now"),
+        (
+            "/blog/",
+            "/blog/atom.xml",
+            "a usual path that redirects for now",
+        ),
     ] {
-        let found = checker(&client()).discover(&format!("{site}{asked}"), now()).await;
-        let addresses: Vec<String> = found.unwrap().into_iter().map(|feed| feed.address).collect();
+        let found = checker(&client())
+            .discover(&format!("{site}{asked}"), now())
+            .await;
+        let addresses: Vec<String> = found
+            .unwrap()
+            .into_iter()
+            .map(|feed| feed.address)
+            .collect();
         assert_eq!(addresses, [format!("{site}{kept}")], "{why}");
     }
 }
