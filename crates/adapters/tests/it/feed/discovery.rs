@@ -115,11 +115,11 @@ async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
         StatusCode::TEMPORARY_REDIRECT,
     );
     let site = Router::new()
-        .route("/feed", get(|| async { FEED }))
-        .route("/301", get(move || async move { (for_good, to("/feed")) }))
+        .route("/news", get(|| async { FEED }))
+        .route("/301", get(move || async move { (for_good, to("/news")) }))
         .route("/308", get(move || async move { (lasting, to("/301")) }))
-        .route("/302", get(move || async move { (found, to("/feed")) }))
-        .route("/307", get(move || async move { (temporary, to("/feed")) }))
+        .route("/302", get(move || async move { (found, to("/news")) }))
+        .route("/307", get(move || async move { (temporary, to("/news")) }))
         .route(
             "/301-302",
             get(move || async move { (for_good, to("/302")) }),
@@ -128,13 +128,13 @@ async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
         .route("/blog/", get(|| async { Html("<title>Home</title>") }))
         .route(
             "/blog/atom.xml",
-            get(move || async move { (found, to("/feed")) }),
+            get(move || async move { (found, to("/news")) }),
         );
     let site = serve(site).await;
     for (asked, kept, why) in [
-        ("/feed", "/feed", "no redirect"),
-        ("/301", "/feed", "for good"),
-        ("/308", "/feed", "for good, twice"),
+        ("/news", "/news", "no redirect"),
+        ("/301", "/news", "for good"),
+        ("/308", "/news", "for good, twice"),
         ("/302", "/302", "for now"),
         ("/307", "/307", "for now"),
         ("/301-302", "/301-302", "not every hop"),
