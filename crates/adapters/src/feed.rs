@@ -12,7 +12,7 @@
 //! comes out keeps to the limits of `core::source::entry`, holds no control characters and no
 //! markup that can run (SS-12, SS-13). Times are the publisher's or absent, never ours: the time of
 //! a check must not look like a rhythm of publication. A refusal in words is a failure, never an
-//! entry ([`soft_error`]).
+//! entry (`soft_error`).
 
 mod advertised;
 mod answer;
