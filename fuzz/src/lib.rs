@@ -76,6 +76,15 @@ fn check_entry(found: &FoundEntry) {
     if let Some(link) = &found.link {
         assert!(link.starts_with("http://") || link.starts_with("https://"));
     }
+    assert!(found.enclosures.len() <= 10 && found.categories.len() <= 20);
+    for file in &found.enclosures {
+        check_line(&file.url, LINK_BYTES_MAX);
+        assert!(file.url.starts_with("http://") || file.url.starts_with("https://"));
+        check_line(file.media_type.as_deref().unwrap_or_default(), 100);
+    }
+    for category in &found.categories {
+        check_line(category, 100);
+    }
     check_markup(found.summary.as_deref(), SUMMARY_BYTES_MAX);
     check_markup(found.content.as_deref(), CONTENT_BYTES_MAX);
 }

@@ -11,14 +11,17 @@
 //! nothing recurses, nothing deeper than 512 is built. INVARIANT: whatever a document holds, what
 //! comes out keeps to the limits of `core::source::entry`, holds no control characters and no
 //! markup that can run (SS-12, SS-13). Times are the publisher's or absent, never ours: the time of
-//! a check must not look like a rhythm of publication.
+//! a check must not look like a rhythm of publication. A refusal in words is a failure, never an
+//! entry (`soft_error`).
 
 mod advertised;
 mod answer;
+mod attached;
 pub(crate) mod blocking_pool;
 pub(crate) mod charset;
 pub mod checker;
 pub mod date;
+mod dialect;
 mod discover;
 mod draft;
 pub mod freshness;
@@ -30,9 +33,12 @@ mod page;
 pub mod rules;
 mod sitemap;
 mod sniff;
+mod soft_error;
 mod syndication;
 pub(crate) mod text;
 pub(crate) mod xml;
+
+use std::cell::LazyCell;
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
@@ -63,20 +69,36 @@ pub(crate) fn read_against(
     base: &Url,
     against: &Against,
 ) -> Result<Document, Failure> {
-    let text = || charset::decode(bytes, content_type);
-    match reading {
-        Reading::Feed => read_feed(bytes, &text(), base, against),
+    // A sitemap may be packed; its text is needed only where it is none.
+    let text = LazyCell::new(|| charset::decode_from(base.host_str(), bytes, content_type));
+    let read = match reading {
+        Reading::Feed => read_feed(bytes, &text, base, against),
         Reading::Html(rules) => page::Selectors::parse(rules)
             .map_err(|error| unusable(&error))?
-            .read(&text(), base, against),
+            .read(&text, base, against),
         Reading::Json(rules) => json::Paths::parse(rules)
             .map_err(|error| unusable(&error))?
-            .read(&text(), base, against),
+            .read(&text, base, against),
         Reading::Sitemap(rules) => {
             sitemap::validate(rules).map_err(|error| unusable(&error))?;
             sitemap::read(rules, bytes, content_type, base, against)
         }
+    };
+    soft_error::check(reading, read, || text.as_str())
+}
+
+/// Fails if an answer has one of the texts that people named as errors of its source.
+pub(crate) fn check_error_texts(
+    texts: &[String],
+    bytes: &[u8],
+    content_type: Option<&str>,
+    base: &Url,
+) -> Result<(), Failure> {
+    if texts.is_empty() {
+        return Ok(());
     }
+    let text = charset::decode_from(base.host_str(), bytes, content_type);
+    soft_error::check_named(texts, &text)
 }
 
 /// Whether rules can be read at all; asked before a source is stored.

@@ -123,13 +123,16 @@ impl FeedChecker {
         let Response { head, body } = response;
         let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
         let (reading, base) = (ask.reading.clone(), head.address.clone());
+        let error_texts = ask.options.error_texts.clone();
         let against = Against {
             now,
             known: Arc::clone(&ask.known),
             entries_max: self.entries_max,
         };
         let read = self.blocking_pool.run(move || {
-            super::read_against(&reading, &body, content_type.as_deref(), &base, &against)
+            let content_type = content_type.as_deref();
+            super::check_error_texts(&error_texts, &body, content_type, &base)?;
+            super::read_against(&reading, &body, content_type, &base, &against)
         });
         let mut document = read.await?;
         document.validators = validators(&head);
@@ -139,12 +142,15 @@ impl FeedChecker {
         Ok(document)
     }
 
-    /// Links of entries reach everyone downstream: readers of editions, subscribers, crawlers. A
-    /// link into a network that sources may not reach is dropped; its entry is kept.
+    /// Links of entries and of their files reach everyone downstream: readers of editions,
+    /// subscribers, crawlers. A link into a network that sources may not reach is dropped; its entry
+    /// is kept.
     fn drop_foul_links(&self, document: &mut Document) {
         for found in &mut document.entries {
             let link = found.link.take();
             found.link = link.filter(|link| self.client.refusal_of_link(link).is_none());
+            let files = &mut found.enclosures;
+            files.retain(|file| self.client.refusal_of_link(&file.url).is_none());
         }
     }
 

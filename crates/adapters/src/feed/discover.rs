@@ -26,7 +26,7 @@ use super::{
     checker::REDIRECTS_MAX,
     page,
 };
-use crate::http::{Client, Limits, Request, Response};
+use crate::http::{Client, Head, Limits, Request, Response};
 
 /// Usual paths of feeds, relative to the page and to the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
@@ -131,23 +131,31 @@ impl Visit<'_> {
             return Err(failure);
         }
         let here = response.head.address.clone();
+        let address = lasting_address(address, &response.head);
         let now = self.now;
         let shown = self
             .blocking_pool
-            .run(move || Ok(shown(&response, now)))
+            .run(move || Ok(shown(&response, address, now)))
             .await?;
         Ok((here, shown))
     }
 }
 
-fn shown(response: &Response, now: Timestamp) -> Shown {
+/// The address to keep of a feed: where it is, if every redirect on the way was for good. A
+/// temporary one (302, 307) may lead elsewhere tomorrow, so what was asked for stays.
+fn lasting_address(asked: &str, head: &Head) -> String {
+    let asked = Url::parse(asked).unwrap_or_else(|_| head.address.clone());
+    head.moved_to.clone().unwrap_or(asked).into()
+}
+
+fn shown(response: &Response, address: String, now: Timestamp) -> Shown {
     let Response { head, body } = response;
     let content_type = head.header(&CONTENT_TYPE);
     let read = super::read(&Reading::Feed, body, content_type, &head.address, now);
-    let text = charset::decode(body, content_type);
+    let text = charset::decode_from(head.address.host_str(), body, content_type);
     match read {
         Ok(document) => Shown::Feed(Candidate {
-            address: head.address.to_string(),
+            address,
             title: document.title,
             format: Some(format_of(&text).as_str().to_owned()),
         }),

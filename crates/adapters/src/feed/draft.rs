@@ -10,8 +10,8 @@ use almanack_core::source::{
     NAME_BYTES_MAX,
     check::{Document, Familiar},
     entry::{
-        CONTENT_BYTES_MAX, ENTRIES_PER_DOCUMENT, FoundEntry, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX,
-        believable, canonical_link, key_hash, text_hash,
+        CONTENT_BYTES_MAX, ENTRIES_PER_DOCUMENT, Enclosure, FoundEntry, SUMMARY_BYTES_MAX,
+        TITLE_BYTES_MAX, believable, canonical_link, key_hash, text_hash,
     },
     identity::{EDITS_MAX, Known, Sighting, Words, distrust_ids, fingerprint, short},
 };
@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use url::Url;
 
 use super::{
+    attached,
     markup::{Markup, Sanitiser},
     text,
 };
@@ -40,6 +41,9 @@ pub(crate) struct Draft {
     pub(crate) author: Option<String>,
     pub(crate) summary: Option<Markup>,
     pub(crate) content: Option<Markup>,
+    /// Addresses as written, or absolute already.
+    pub(crate) enclosures: Vec<Enclosure>,
+    pub(crate) categories: Vec<String>,
     /// What addresses inside it are relative to, if not to the entry itself.
     pub(crate) base: Option<Url>,
 }
@@ -141,6 +145,10 @@ fn name(draft: &Draft, base: &Url, now: Timestamp) -> FoundEntry {
     let link = link.and_then(|link| canonical_link(Some(base), &link));
     // RSS says that an id is the entry's address unless it says otherwise.
     let link = link.or_else(|| canonical_link(None, id.as_deref()?));
+    // A recording without a page is where its file is.
+    let mut files = draft.enclosures.iter();
+    let mut file = || files.find_map(|file| attached::web_address(&file.url, base));
+    let link = link.or_else(|| canonical_link(None, &file()?));
     let title = text::short_line(&draft.title, TITLE_BYTES_MAX);
     let texts = [&draft.summary, &draft.content];
     let texts = texts.map(|text| text.as_ref().map_or(Words::Plain(""), Markup::words));
@@ -194,6 +202,8 @@ fn choose(entries: Vec<Keyed>, entries_max: usize) -> Vec<Keyed> {
 }
 
 fn fill(mut found: FoundEntry, draft: &Draft, base: &Url, sanitiser: &mut Sanitiser) -> FoundEntry {
+    found.enclosures = attached::enclosures(&draft.enclosures, base);
+    found.categories = attached::categories(&draft.categories);
     let here = found.link.as_deref().and_then(|link| Url::parse(link).ok());
     let base = draft.base.as_ref().or(here.as_ref()).unwrap_or(base);
     let author = draft.author.as_deref();

@@ -1,7 +1,7 @@
 //! JSON Feed. It is short enough to be read field by field, so that a number where a text should
 //! be, or a title that is missing, does not cost the whole feed.
 
-use almanack_core::source::check::Document;
+use almanack_core::source::{check::Document, entry::Enclosure};
 use serde_json::Value;
 use url::Url;
 
@@ -41,8 +41,23 @@ fn draft(item: &Value) -> Draft {
         author: author(item),
         summary: text(item, "summary").map(Markup::Text),
         content: html.or_else(|| text(item, "content_text").map(Markup::Text)),
+        enclosures: list(item, "attachments").filter_map(file).collect(),
+        categories: list(item, "tags").filter_map(json::text).collect(),
         base: None,
     }
+}
+
+fn file(attachment: &Value) -> Option<Enclosure> {
+    Some(Enclosure {
+        url: text(attachment, "url")?,
+        media_type: text(attachment, "mime_type"),
+        length: attachment.get("size_in_bytes").and_then(Value::as_u64),
+    })
+}
+
+fn list<'a>(item: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    let list = item.get(field).and_then(Value::as_array);
+    list.into_iter().flatten()
 }
 
 /// Version 1.1 lists authors, version 1 has one.

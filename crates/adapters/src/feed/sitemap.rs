@@ -47,14 +47,14 @@ pub(crate) fn read(
 ) -> Result<Document, Failure> {
     let unpacked = unpack(bytes)?;
     let bytes = unpacked.as_deref().unwrap_or(bytes);
-    let text = charset::decode(bytes, content_type);
+    let text = charset::decode_from(base.host_str(), bytes, content_type);
     let mended = xml::mend(&text);
     match xml::root(&mended).map(|root| root.name).as_deref() {
         Some("urlset") => {}
         Some("sitemapindex") => return Err(index(&mended, base)),
         _ => return Err(super::sniff::describe(bytes, &text, "a sitemap", base)),
     }
-    xml::outline(&mended)?;
+    xml::outline(&mended, base)?;
     let pages = pages(&mended);
     let listed = pages.len();
     let wanted = |page: &Draft| {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use almanack_core::source::check::FailureClass;
-use axum::{Router, response::Html, routing::get};
+use axum::{Router, http::StatusCode, response::Html, routing::get};
 
 use super::*;
 use crate::fixture::serve;
@@ -100,6 +100,61 @@ async fn usual_paths_are_tried_with_a_handful_of_requests() {
         (found[0].format.as_deref(), found[0].title.as_deref()),
         (Some("atom"), Some("News"))
     );
+}
+
+/// A redirect to another path of the same site.
+fn to(path: &'static str) -> [(&'static str, &'static str); 1] {
+    [("location", path)]
+}
+
+#[tokio::test]
+async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
+    let (for_good, found) = (StatusCode::MOVED_PERMANENTLY, StatusCode::FOUND);
+    let (lasting, temporary) = (
+        StatusCode::PERMANENT_REDIRECT,
+        StatusCode::TEMPORARY_REDIRECT,
+    );
+    let site = Router::new()
+        .route("/news", get(|| async { FEED }))
+        .route("/301", get(move || async move { (for_good, to("/news")) }))
+        .route("/308", get(move || async move { (lasting, to("/301")) }))
+        .route("/302", get(move || async move { (found, to("/news")) }))
+        .route("/307", get(move || async move { (temporary, to("/news")) }))
+        .route(
+            "/301-302",
+            get(move || async move { (for_good, to("/302")) }),
+        )
+        .route("/302-301", get(move || async move { (found, to("/301")) }))
+        .route("/blog/", get(|| async { Html("<title>Home</title>") }))
+        .route(
+            "/blog/atom.xml",
+            get(move || async move { (found, to("/news")) }),
+        );
+    let site = serve(site).await;
+    for (asked, kept, why) in [
+        ("/news", "/news", "no redirect"),
+        ("/301", "/news", "for good"),
+        ("/308", "/news", "for good, twice"),
+        ("/302", "/302", "for now"),
+        ("/307", "/307", "for now"),
+        ("/301-302", "/301-302", "not every hop"),
+        ("/302-301", "/302-301", "not every hop"),
+        (
+            "/blog/",
+            "/blog/atom.xml",
+            "a usual path that redirects for now",
+        ),
+    ] {
+        let found = checker(&client())
+            .discover(&format!("{site}{asked}"), now())
+            .await;
+        let addresses: Vec<String> = found
+            .unwrap()
+            .into_iter()
+            .map(|feed| feed.address)
+            .collect();
+        assert_eq!(addresses, [format!("{site}{kept}")], "{why}");
+    }
 }
 
 #[tokio::test]
