@@ -33,7 +33,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use classic::PublishHour;
 pub use history::{Corrupt, ENCODED_MAX, History};
 pub use price::steer;
-pub use reason::{Bound, Expected, Reason};
+pub use reason::{Basis, Bound, Expected, Reason};
 pub use text::UnknownPolicy;
 
 use crate::{
@@ -82,6 +82,10 @@ pub struct Budget {
     /// The share of slow sources: each is looked at as if it published at least so many entries a
     /// day. At zero they get what the mean over entries gives them, which is next to nothing.
     pub rate_min_per_day: f64,
+    /// The interval at which the budget would check every source if it were spread evenly, where a
+    /// budget is known. No source is left to wait much longer than that, however little it
+    /// publishes.
+    pub even: Option<SignedDuration>,
     /// What the intervals of policies that know no price are multiplied by.
     pub stretch: f64,
     /// The shortest gap between two checks.
@@ -97,6 +101,7 @@ impl Default for Budget {
         Self {
             price_h: 0.02,
             rate_min_per_day: 0.04,
+            even: None,
             stretch: 1.0,
             floor: SignedDuration::from_mins(15),
             ceiling: SignedDuration::from_hours(24),

@@ -14,6 +14,7 @@ use almanack_core::{
     source::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
+        clock,
         entry::FoundEntry,
         settle::{CompletedCheck, Notice, Settled, settle, unfamiliar},
     },
@@ -86,14 +87,15 @@ impl SourceHandler {
     async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
-            let fresh = self.fresh(&source, &made.look).await?;
+            let mut fresh = self.fresh(&source, &made.look).await?;
+            let corrected = clock::correct(&source, &mut fresh, made.at);
             let check = CompletedCheck {
                 look: &made.look,
                 fresh: &fresh,
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, check, &self.fleet.terms(), made.at);
+            let settled = settle(&corrected, check, &self.fleet.terms(), made.at);
             let entries = fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),

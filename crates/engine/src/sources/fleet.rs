@@ -53,6 +53,13 @@ impl Default for FleetSettings {
     }
 }
 
+impl FleetSettings {
+    /// The interval at which every source would be checked if all had the same.
+    fn even(&self) -> Option<SignedDuration> {
+        SignedDuration::try_from_secs_f64(DAY_S / self.checks_per_day).ok()
+    }
+}
+
 /// What a node knows of the fleet.
 #[derive(Debug)]
 pub struct Fleet {
@@ -92,6 +99,7 @@ impl Fleet {
                 price_h: self.price_h(),
                 floor: self.settings.floor,
                 ceiling: self.settings.ceiling,
+                even: self.settings.even(),
                 ..Budget::default()
             },
         }

@@ -6,6 +6,7 @@
 )]
 
 mod rhythms;
+mod undated;
 
 use super::*;
 
