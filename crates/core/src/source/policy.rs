@@ -82,10 +82,12 @@ pub struct Budget {
     /// The share of slow sources: each is looked at as if it published at least so many entries a
     /// day. At zero they get what the mean over entries gives them, which is next to nothing.
     pub rate_min_per_day: f64,
-    /// The interval at which the budget would check every source if it were spread evenly, where a
-    /// budget is known. No source is left to wait much longer than that, however little it
-    /// publishes.
+    /// The interval at which all sources would be checked if the budget were spread evenly; none
+    /// where no budget is known.
     pub even: Option<SignedDuration>,
+    /// What slow sources get at least of the checks of an even spread, from 0 to 1. Busy ones pay
+    /// for it.
+    pub slow_share: f64,
     /// What the intervals of policies that know no price are multiplied by.
     pub stretch: f64,
     /// The shortest gap between two checks.
@@ -102,6 +104,7 @@ impl Default for Budget {
             price_h: 0.02,
             rate_min_per_day: 0.04,
             even: None,
+            slow_share: 0.0,
             stretch: 1.0,
             floor: SignedDuration::from_mins(15),
             ceiling: SignedDuration::from_hours(24),

@@ -89,18 +89,7 @@ impl<'a> Replay<'a> {
     /// Scales the policy's price or interval until it makes about `checks` checks. More checks than
     /// the floor allows, or fewer than the ceiling does, cannot be had: then the nearest is given.
     pub fn calibrate(&self, policy: &Policy, checks: u64, budget: &Budget) -> Calibration {
-        calibrate::calibrate(*self, policy, checks, budget, 1.0)
-    }
-
-    /// TEMP
-    pub fn calibrate_share(
-        &self,
-        policy: &Policy,
-        checks: u64,
-        budget: &Budget,
-        share: f64,
-    ) -> Calibration {
-        calibrate::calibrate(*self, policy, checks, budget, share)
+        calibrate::calibrate(*self, policy, checks, budget)
     }
 }
 

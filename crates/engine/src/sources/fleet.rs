@@ -38,6 +38,8 @@ pub struct FleetSettings {
     pub ceiling: SignedDuration,
     /// How many looks a source may cost a day, on average over all of them.
     pub checks_per_day: f64,
+    /// What slow sources get at least of the checks of an even spread, from 0 to 1.
+    pub slow_share: f64,
 }
 
 impl Default for FleetSettings {
@@ -49,6 +51,7 @@ impl Default for FleetSettings {
             floor: budget.floor,
             ceiling: budget.ceiling,
             checks_per_day: 24.0,
+            slow_share: budget.slow_share,
         }
     }
 }
@@ -100,6 +103,7 @@ impl Fleet {
                 floor: self.settings.floor,
                 ceiling: self.settings.ceiling,
                 even: self.settings.even(),
+                slow_share: self.settings.slow_share,
                 ..Budget::default()
             },
         }

@@ -62,6 +62,7 @@ fn budget(arguments: &ReplayArguments) -> Result<Budget> {
         floor: duration("--floor", &arguments.floor)?,
         ceiling: duration("--ceiling", &arguments.ceiling)?,
         rate_min_per_day,
+        slow_share: f64::from(arguments.slow_percent) / 100.0,
         ..plain
     })
 }

@@ -85,7 +85,7 @@ fn ss_25_an_offset_is_believed_once_several_checks_agree() {
         ("an honest clock", 60, 0, 30, None),
         ("two are chance", 60, 480, 2, None),
         ("China", 60, 480, 6, Some(480)),
-        ("China, checked every four hours", 240, 480, 12, Some(480)),
+        ("China, checked every two hours", 120, 480, 12, Some(480)),
         ("Kolkata", 30, 330, 12, Some(330)),
         ("Kathmandu", 15, 345, 12, Some(345)),
         ("behind needs more than four", 20, -300, 4, None),

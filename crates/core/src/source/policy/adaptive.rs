@@ -13,15 +13,15 @@
 //! the coming day, was decided by replays; see `docs/adr/0013-adaptive-policy.md`.
 //!
 //! Slow sources are looked at as if each of their entries counted more, so that their delay does
-//! not grow without limit ([`Budget::rate_min_per_day`]). And where it is known how often the budget
-//! would check every source if it were spread evenly ([`Budget::even`]), a source whose rate has
-//! fallen below what pays for that is looked at as if it had not: what slow sources wait is bounded
-//! by the even interval, whatever else is in the fleet.
+//! not grow without limit ([`Budget::rate_min_per_day`]). Where it is known how often an even spread
+//! of the budget would check every source ([`Budget::even`]), a source is looked at as if its rate
+//! did not fall below what pays for a share of that: for new sources, of which little is known, that
+//! is most of it, for all others as much as was configured ([`Budget::slow_share`]).
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Bound, Budget, Expected, History, Next, Reason, after, chance,
+    Bound, Budget, Expected, FLOOR_MIN, History, Next, Reason, after, chance,
     intensity::Course,
     number::{hours, small},
     rhythm::{PHASE_S, hour_of_week, minute_of, slot_of},
@@ -35,9 +35,11 @@ const KNOTS_S: [i64; 13] = [
 const FINE_S: i64 = 3_600;
 /// Sources of one rhythm look within so many seconds of each other, not at one instant.
 const SPREAD_S: u64 = 10;
-/// What the slowest sources get of the checks that an even spread would give them. With their rhythm
-/// they make more of fewer checks; found by replays, see `docs/adr/0036-…`.
-const EVEN_SHARE: f64 = 1.0;
+/// What a new source gets at least of the checks of an even spread: with what its first look showed
+/// it makes more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
+const NEW_SHARE: f64 = 0.7;
+/// A source is new while an even spread would have made fewer checks than in this time.
+const NEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.
 const FARTHEST_S: i64 = 30 * 86_400;
 
@@ -46,7 +48,7 @@ pub(super) fn next(history: &History, now: Timestamp, budget: &Budget, jitter: u
     let mut ahead = Ahead::new(history, now.as_second(), jitter);
     let level = ahead.course.level();
     let price = price(budget, level);
-    ahead.least = least(budget, price);
+    ahead.least = least(budget, history.checks(), price);
     let found = ahead.find(budget, price);
     let factors = &history.factors;
     Next {
@@ -75,12 +77,20 @@ fn price(budget: &Budget, level: f32) -> f32 {
     small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
 }
 
-/// The rate, in entries an hour, at which a source is checked as often as its share of an even
-/// spread allows.
-fn least(budget: &Budget, price: f32) -> f32 {
-    let even = budget.even.filter(|even| *even > SignedDuration::ZERO);
-    let pace = even.map_or(0.0, |even| EVEN_SHARE / even.as_secs_f64() * 3_600.0);
-    2.0 * price * small(pace * pace)
+/// The rate, in entries an hour, at which a source that was checked so often gets its share of an
+/// even spread.
+fn least(budget: &Budget, checks: u32, price: f32) -> f32 {
+    let even = budget.even.filter(|even| *even >= FLOOR_MIN);
+    let Some(even) = even else { return 0.0 };
+    let is_new = f64::from(checks) * even.as_secs_f64() < NEW.as_secs_f64();
+    let share = if budget.slow_share.is_finite() {
+        budget.slow_share.clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let share = if is_new { share.max(NEW_SHARE) } else { share };
+    let per_hour = share / even.as_secs_f64() * 3_600.0;
+    2.0 * price * small(per_hour * per_hour)
 }
 
 struct Crossing {

@@ -28,15 +28,10 @@ pub(super) fn calibrate(
     policy: &Policy,
     checks: u64,
     budget: &Budget,
-    share: f64,
 ) -> Calibration {
     let priced = matches!(policy, Policy::Adaptive);
     let budget = &Budget {
-        even: if share > 0.0 {
-            even(replay, checks).map(|e| e.mul_f64(1.0 / share))
-        } else {
-            None
-        },
+        even: even(replay, checks),
         ..*budget
     };
     let (start, power) = if priced {
