@@ -9,6 +9,7 @@
 //! the source's row says so and says when it will be looked at again (nothing dies silently).
 
 pub mod check;
+pub mod clock;
 pub mod entry;
 pub mod hints;
 pub mod identity;

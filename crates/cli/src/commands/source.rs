@@ -119,6 +119,13 @@ impl NamedSource {
     }
 }
 
+/// How far a publisher's clock is off, in words.
+fn clock_off(ahead_s: i64) -> String {
+    let off = when::rounded(SignedDuration::from_secs(ahead_s.abs()));
+    let side = if ahead_s > 0 { "ahead" } else { "behind" };
+    format!("{off} {side}")
+}
+
 /// The given source: by id, as a task's subject, or by address.
 async fn load(client: &Client, given: &str) -> Result<NamedSource> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);

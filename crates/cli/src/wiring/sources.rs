@@ -78,6 +78,7 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
         floor: sources.floor,
         ceiling: sources.ceiling,
         checks_per_day: f64::from(sources.checks_per_day),
+        slow_share: f64::from(sources.slow_percent) / 100.0,
     }))
 }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::Evidence;
+
 /// Options of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceOptions))]
@@ -74,6 +76,9 @@ pub struct Publisher {
     /// How far its times are ahead of when its entries really appear, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_ahead_s: Option<i32>,
+    /// What its checks say about that.
+    #[serde(skip_serializing_if = "Evidence::is_empty")]
+    pub clock: Evidence,
     /// Whether its ids identify nothing, so that links do.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ids_useless: bool,

@@ -14,6 +14,7 @@ use almanack_core::{
     source::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
+        clock,
         identity::{Known, Recognised, question, recognise},
         settle::{CompletedCheck, Notice, Settled, settle},
     },
@@ -86,7 +87,8 @@ impl SourceHandler {
     async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
-            let told = self.recognise(&source, made).await?;
+            let mut told = self.recognise(&source, made).await?;
+            let corrected = clock::correct(&source, &mut told.fresh, made.at);
             let check = CompletedCheck {
                 look: &made.look,
                 fresh: &told.fresh,
@@ -94,7 +96,7 @@ impl SourceHandler {
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, check, &self.fleet.terms(), made.at);
+            let settled = settle(&corrected, check, &self.fleet.terms(), made.at);
             let entries = told.fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),

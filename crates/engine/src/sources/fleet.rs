@@ -38,6 +38,8 @@ pub struct FleetSettings {
     pub ceiling: SignedDuration,
     /// How many looks a source may cost a day, on average over all of them.
     pub checks_per_day: f64,
+    /// What slow sources get at least of the checks of an even spread, from 0 to 1.
+    pub slow_share: f64,
 }
 
 impl Default for FleetSettings {
@@ -49,7 +51,15 @@ impl Default for FleetSettings {
             floor: budget.floor,
             ceiling: budget.ceiling,
             checks_per_day: 24.0,
+            slow_share: budget.slow_share,
         }
+    }
+}
+
+impl FleetSettings {
+    /// The interval at which every source would be checked if all had the same.
+    fn even(&self) -> Option<SignedDuration> {
+        SignedDuration::try_from_secs_f64(DAY_S / self.checks_per_day).ok()
     }
 }
 
@@ -92,6 +102,8 @@ impl Fleet {
                 price_h: self.price_h(),
                 floor: self.settings.floor,
                 ceiling: self.settings.ceiling,
+                even: self.settings.even(),
+                slow_share: self.settings.slow_share,
                 ..Budget::default()
             },
         }

@@ -67,6 +67,7 @@ on_both!(
     what_the_store_refuses_is_a_failure_that_waits,
     ss_15_a_single_look_does_not_move_the_price_of_a_single_source,
     dp_24_no_entry_is_forgotten_by_a_clock_in_doubt,
+    ss_25_a_wrong_clock_is_corrected_before_entries_are_kept,
 );
 
 /// Answers in the configured order, and "unchanged" after that.
@@ -722,4 +723,38 @@ async fn ss_13_pruned_entries_are_not_new_again(fixture: Fixture) {
     room.run_due().await;
     assert_eq!(room.titles().await, ["c"]);
     assert_eq!(room.source(id).await.stats.hit_count, 2);
+}
+
+async fn ss_25_a_wrong_clock_is_corrected_before_entries_are_kept(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
+    let id = room.add("https://example.com/feed").await;
+    let (half, ahead) = (SignedDuration::from_mins(30), SignedDuration::from_hours(8));
+    let mut entries = Vec::new();
+    for hour in 0..6 {
+        let now = at(hour * HOUR);
+        entries.insert(
+            0,
+            FoundEntry {
+                id: Some(hour.to_string()),
+                published_at: Some(now - half + ahead),
+                ..FoundEntry::default()
+            },
+        );
+        room.world.will_answer([Look::Document(Box::new(Document {
+            entries: entries.clone(),
+            ..Document::default()
+        }))]);
+        room.clock.set(now);
+        room.run_due().await;
+    }
+    let publisher = room.source(id).await.memory.publisher;
+    assert_eq!(publisher.clock_ahead_s, Some(8 * 3_600));
+    let filter = EntryFilter {
+        limit: 3,
+        ..EntryFilter::default()
+    };
+    let kept = room.store.list_entries(&filter).await.unwrap().rows;
+    for (entry, hour) in kept.iter().zip([5, 4, 3]) {
+        assert_eq!(entry.found.published_at, Some(at(hour * HOUR) - half));
+    }
 }

@@ -55,6 +55,10 @@ pub(crate) struct DetailView {
     /// Its permanent redirect target, while it is not followed yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     moving: Option<Moving>,
+    /// Seconds that its times are ahead of when its entries appear, below 0 behind. Times of new
+    /// entries are corrected by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_ahead_s: Option<i32>,
 }
 
 impl DetailView {
@@ -63,6 +67,7 @@ impl DetailView {
         Self {
             recent: source.recent.looks().iter().rev().copied().collect(),
             moving: source.memory.moving.clone(),
+            clock_ahead_s: source.memory.publisher.clock_ahead_s,
             source: SourceView::of(source, next_due_at),
         }
     }

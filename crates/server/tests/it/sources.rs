@@ -4,7 +4,7 @@ use almanack_core::source::{SourceId, check::FailureClass};
 use almanack_testkit::fixture::{START, at as instant};
 use insta::assert_json_snapshot;
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     harness::World,
@@ -361,6 +361,10 @@ async fn why_reports_what_is_believed_and_what_went_wrong() {
     assert_eq!(why["policy"], "fixed:1h");
     let of_the_node = world.get("/api/v1/sources/2/why").await.json();
     assert_eq!(of_the_node["policy"], "adaptive");
+    assert_eq!(
+        (&why["frequency_type"], &why["cadence"]),
+        (&json!("daily"), &json!("P2"))
+    );
     assert_eq!(why["damaged"], false);
     assert!(why["entries_per_day"].as_f64().unwrap() > 0.0, "{why}");
     let sentence = why["sentence"].as_str().unwrap();
@@ -376,8 +380,33 @@ async fn why_reports_what_is_believed_and_what_went_wrong() {
     }
     "#);
     let paused = world.get("/api/v1/sources/3/why").await.json();
+    assert_eq!(paused["entries_per_day"], Value::Null, "never checked");
+    let week = paused["week"].as_array().unwrap();
+    assert!(week.iter().all(|expected| expected.as_f64() == Some(0.0)));
+    assert_eq!(paused["cadence"], "P6", "set by hand");
     let sentence = paused["sentence"].as_str().unwrap();
     assert!(sentence.contains("paused since"), "{sentence}");
+}
+
+#[tokio::test]
+async fn ss_25_a_clock_that_is_off_is_shown() {
+    let world = World::open();
+    world.add(FEED).await;
+    let (half, ahead) = (SignedDuration::from_mins(30), SignedDuration::from_hours(8));
+    for hour in 0..4 {
+        let now = instant(hour * 3_600);
+        let (id, stamp) = (hour.to_string(), (now - half + ahead).to_string());
+        let shown = document(&[(&id, &stamp)]);
+        world.fixture.script.say("https://a.example/feed", shown);
+        world.clock.set(now);
+        world.check(hour + 1).await;
+    }
+    for path in ["/api/v1/sources/1", "/api/v1/sources/1/why"] {
+        let answer = world.get(path).await.json();
+        assert_eq!(answer["clock_ahead_s"], 8 * 3_600, "{path}");
+    }
+    let page = world.get("/ui/sources/1").await;
+    assert!(page.body.contains("<dd>8 h ahead "), "{}", page.body);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use almanack_core::source::reading::Reading;
 
-use super::{PUBLISHED, called, load};
+use super::{PUBLISHED, called, clock_off, load};
 use crate::{commands::prelude::*, when::Relative};
 
 const ENTRIES_MAX: usize = 10;
@@ -36,6 +36,12 @@ const HEAD: &[Column] = &[
     column("moves", "/moving", |it, _| {
         let (address, times) = (text(&it["address"]), &it["times"]);
         format!("to {address} (redirected {times} times)").into()
+    }),
+    column("clock", "/clock_ahead_s", |it, _| {
+        let off = it.as_i64().map(clock_off);
+        Cell::new(off.map_or_else(String::new, |off| {
+            format!("{off}; new entries are corrected")
+        }))
     }),
     column("added", "/created_at", at),
     column("next check", "", next),

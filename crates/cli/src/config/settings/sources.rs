@@ -33,6 +33,9 @@ settings! {
         /// Checks per source and day, averaged over all sources.
         /// 每个源每天的检查次数，按所有源平均。
         checks_per_day: u32 = count(1..=1_440).default(24);
+        /// Checks that slow sources get at least, in percent of an even spread; busy sources pay for it.
+        /// 慢源至少获得的检查次数，以平均分配的百分比计；由繁忙的源承担。
+        slow_percent: u32 = count(0..=100).default(0);
         /// Shortest time between two checks of a source.
         /// 同一源两次检查之间的最短时间。
         floor: SignedDuration = duration(seconds(1), days(1)).default(minutes(15));

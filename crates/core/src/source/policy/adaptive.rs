@@ -13,12 +13,15 @@
 //! the coming day, was decided by replays; see `docs/adr/0013-adaptive-policy.md`.
 //!
 //! Slow sources are looked at as if each of their entries counted more, so that their delay does
-//! not grow without limit ([`Budget::rate_min_per_day`]).
+//! not grow without limit ([`Budget::rate_min_per_day`]). Where it is known how often an even spread
+//! of the budget would check every source ([`Budget::even`]), a source is looked at as if its rate
+//! did not fall below what pays for a share of that: for new sources, of which little is known, that
+//! is most of it, for all others as much as was configured ([`Budget::slow_share`]).
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Bound, Budget, Expected, History, Next, Reason, after, chance,
+    Bound, Budget, Expected, FLOOR_MIN, History, Next, Reason, after, chance,
     intensity::Course,
     number::{hours, small},
     rhythm::{PHASE_S, hour_of_week, minute_of, slot_of},
@@ -32,6 +35,11 @@ const KNOTS_S: [i64; 13] = [
 const FINE_S: i64 = 3_600;
 /// Sources of one rhythm look within so many seconds of each other, not at one instant.
 const SPREAD_S: u64 = 10;
+/// What a new source gets at least of the checks of an even spread: with what its first look showed
+/// it makes more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
+const NEW_SHARE: f64 = 0.7;
+/// A source is new while an even spread would have made fewer checks than in this time.
+const NEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.
 const FARTHEST_S: i64 = 30 * 86_400;
 
@@ -39,11 +47,14 @@ const FARTHEST_S: i64 = 30 * 86_400;
 pub(super) fn next(history: &History, now: Timestamp, budget: &Budget, jitter: u64) -> Next {
     let mut ahead = Ahead::new(history, now.as_second(), jitter);
     let level = ahead.course.level();
-    let found = ahead.find(budget, price(budget, level));
+    let price = price(budget, level);
+    ahead.least = least(budget, history.checks(), price);
+    let found = ahead.find(budget, price);
     let factors = &history.factors;
     Next {
         at: after(now, SignedDuration::from_secs(found.wait_s)),
         reason: Reason::Expected(Expected {
+            basis: history.basis(),
             entries: f64::from(found.entries),
             per_day: f64::from(level) * 24.0,
             peak_hour: factors.peak_hour,
@@ -66,6 +77,22 @@ fn price(budget: &Budget, level: f32) -> f32 {
     small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
 }
 
+/// The rate, in entries an hour, at which a source that was checked so often gets its share of an
+/// even spread.
+fn least(budget: &Budget, checks: u32, price: f32) -> f32 {
+    let even = budget.even.filter(|even| *even >= FLOOR_MIN);
+    let Some(even) = even else { return 0.0 };
+    let is_new = f64::from(checks) * even.as_secs_f64() < NEW.as_secs_f64();
+    let share = if budget.slow_share.is_finite() {
+        budget.slow_share.clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let share = if is_new { share.max(NEW_SHARE) } else { share };
+    let per_hour = share / even.as_secs_f64() * 3_600.0;
+    2.0 * price * small(per_hour * per_hour)
+}
+
 struct Crossing {
     wait_s: i64,
     entries: f32,
@@ -79,6 +106,8 @@ struct Ahead<'a> {
     now_s: i64,
     /// Slots end so many seconds after the full minute.
     phase_s: i64,
+    /// The source is looked at as if its rate did not fall below this.
+    least: f32,
     knot: usize,
     from: f32,
     to: f32,
@@ -94,6 +123,7 @@ impl<'a> Ahead<'a> {
             course,
             now_s,
             phase_s: PHASE_S + spread,
+            least: 0.0,
             knot: 0,
             from,
             to,
@@ -104,7 +134,7 @@ impl<'a> Ahead<'a> {
     fn find(&mut self, budget: &Budget, price: f32) -> Crossing {
         let floor_s = budget.floor().as_secs().clamp(1, FARTHEST_S);
         let ceiling_s = budget.ceiling().as_secs().clamp(floor_s, FARTHEST_S);
-        let (mut wait_s, mut entries) = (0, 0.0);
+        let (mut wait_s, mut entries, mut weighed) = (0, 0.0, 0.0);
         // The rate ahead of one step is the rate of the next; it is computed once.
         let mut looked = None;
         while wait_s < ceiling_s {
@@ -118,12 +148,14 @@ impl<'a> Ahead<'a> {
                 Some((at, step, rate)) if (at, step) == (middle_s, step_s) => rate,
                 _ => self.rate(middle_s, step_s),
             };
-            entries += rate * small(hours(edge_s - wait_s));
+            let elapsed_h = small(hours(edge_s - wait_s));
+            entries += rate.expected * elapsed_h;
+            weighed += rate.weighed * elapsed_h;
             wait_s = edge_s;
             if wait_s >= floor_s && wait_s < ceiling_s {
                 let ahead_s = wait_s + step_s / 2;
                 let rate = self.rate(ahead_s, step_s);
-                if pays(entries, small(hours(wait_s)), rate, price) {
+                if pays(weighed, small(hours(wait_s)), rate.weighed, price) {
                     break;
                 }
                 looked = Some((ahead_s, step_s, rate));
@@ -143,7 +175,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Entries an hour at a distance from now. Distances may only grow, but for half a step.
-    fn rate(&mut self, ahead_s: i64, step_s: i64) -> f32 {
+    fn rate(&mut self, ahead_s: i64, step_s: i64) -> Rate {
         while self.knot + 2 < KNOTS_S.len() && ahead_s >= KNOTS_S[self.knot + 1] {
             self.knot += 1;
             self.from = self.to;
@@ -154,13 +186,22 @@ impl<'a> Ahead<'a> {
         let smooth = self.from + share * (self.to - self.from);
         let at_s = self.now_s + ahead_s;
         let factors = &self.history.factors;
-        let coarse = smooth * factors.week[hour_of_week(at_s)] * factors.slot[slot_of(at_s)];
+        let mut rhythm = factors.week[hour_of_week(at_s)] * factors.slot[slot_of(at_s)];
         if step_s == 60 {
-            coarse * factors.minute[minute_of(at_s)]
-        } else {
-            coarse
+            rhythm *= factors.minute[minute_of(at_s)];
+        }
+        Rate {
+            expected: smooth * rhythm,
+            weighed: smooth.max(self.least) * rhythm,
         }
     }
+}
+
+/// Entries an hour: as expected, and as they are weighed against the price.
+#[derive(Clone, Copy)]
+struct Rate {
+    expected: f32,
+    weighed: f32,
 }
 
 /// What decided instead of the expectation, if something did.

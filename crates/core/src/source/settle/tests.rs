@@ -271,21 +271,49 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
 }
 
 #[test]
-fn ss_13_a_missing_time_is_no_rhythm() {
-    let undated: Vec<FoundEntry> = (0..20).map(|n| entry(&n.to_string(), None)).collect();
-    let settled = look(&source(), &document(undated), start());
-    let history = History::decode(&settled.source.learned).unwrap();
-    assert_eq!(history.newest_at(), None);
-    assert_eq!(settled.source.stats.cadence, Some(Cadence::P2));
-    assert_eq!(settled.source.stats.last_article_at, Some(start()));
+fn ss_25_the_past_of_an_undated_source_is_no_rhythm_but_what_comes_is() {
+    let shown = |count: i32| -> Look {
+        let entries = (0..count).map(|n| entry(&n.to_string(), None));
+        document(entries.collect())
+    };
+    let history = |settled: &Settled| History::decode(&settled.source.learned).unwrap();
     let adaptive = Terms {
         policy: Policy::Adaptive,
         ..terms()
     };
-    let planned = replan(&settled.source, &adaptive, start());
-    assert_eq!(planned.stats.next_due_at, Some(start() + HOUR));
-    let why = planned.reason.as_deref();
-    assert_eq!(why, Some("no times to learn from: every hour"));
+    let reason = |settled: &Settled| {
+        let planned = replan(&settled.source, &adaptive, start());
+        planned.reason.unwrap()
+    };
+    let first = look(&source(), &shown(20), start());
+    assert_eq!(history(&first).newest_at(), None, "twenty of unknown times");
+    assert_eq!(first.source.stats.cadence, Some(Cadence::P2));
+    assert_eq!(first.source.stats.last_article_at, Some(start()));
+    let why = reason(&first);
+    assert!(why.starts_with("no new entry to learn from yet; "), "{why}");
+    let failed = failed(FailureClass::Server, None);
+    let failed = look(&first.source, &failed, start() + HOUR);
+    let second = look(&failed.source, &shown(21), start() + HOUR * 2);
+    let middle = start() + HOUR;
+    assert_eq!(
+        history(&second).newest_at(),
+        Some(middle),
+        "between the checks that did not fail"
+    );
+    let why = reason(&second);
+    assert!(
+        why.contains(" without times, by when they were first seen"),
+        "{why}"
+    );
+}
+
+#[test]
+fn nothing_is_believed_of_a_source_that_was_never_checked() {
+    let known = believed(&source(), &terms(), start());
+    assert_eq!(known.entries_per_day, None);
+    assert_eq!(known.week, [0.0; 168]);
+    let unseen = replan(&source(), &terms(), start());
+    assert_eq!(unseen.reason, None);
 }
 
 #[test]

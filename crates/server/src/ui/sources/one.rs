@@ -95,6 +95,7 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
         "Checks with new entries", "有新条目的检查" { (hits(lang, source)) }
         "Added", "添加于" { (viewer.at(source.created_at)) }
         "Moving to", "迁移到" { (moving(lang, source)) }
+        "Clock", "时钟" if (let Some(ahead_s) = source.memory.publisher.clock_ahead_s) { (clock(lang, ahead_s)) }
     }
 }
 
@@ -127,6 +128,17 @@ fn moving(lang: Lang, source: &Source) -> Markup {
         (outside(&moving.address, &moving.address)) " "
         span class="hint" { (say!(lang, "redirects in a row: {times}; followed once there are enough", "已连续重定向 {times} 次；次数足够后才会采用新地址")) }
     }
+}
+
+/// How far its times are off.
+fn clock(lang: Lang, ahead_s: i32) -> Markup {
+    let off = length(lang, SignedDuration::from_secs(ahead_s.into()));
+    let off = if ahead_s > 0 {
+        say!(lang, "{off} ahead", "快 {off}")
+    } else {
+        say!(lang, "{off} behind", "慢 {off}")
+    };
+    html! { (off) " " span class="hint" { (lang.pick("times of new entries are corrected", "新条目的时间已校正")) } }
 }
 
 fn read_as(lang: Lang, source: &Source) -> Markup {
@@ -202,7 +214,10 @@ fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believe
 }
 
 fn expected(viewer: &Viewer, believed: &Believed) -> Markup {
-    let (lang, daily) = (viewer.lang, believed.entries_per_day);
+    let lang = viewer.lang;
+    let Some(daily) = believed.entries_per_day else {
+        return html! { (lang.pick("not known yet", "尚不清楚")) };
+    };
     let (count, per) = if daily >= 1.0 {
         (daily, lang.pick("entries a day", "条/天"))
     } else if daily * 7.0 >= 0.995 {

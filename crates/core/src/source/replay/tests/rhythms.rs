@@ -43,6 +43,19 @@ pub(super) fn traces() -> Vec<Trace> {
     drawn.collect()
 }
 
+/// Times of more sources that publish once in some weeks, twenty weeks each.
+pub(super) fn slow(count: usize) -> Vec<Trace> {
+    let drawn = (0..count).map(|number| {
+        let source = format!("slow-{number}");
+        let rhythm = &RHYTHMS[14 + number % 2];
+        Trace {
+            published_s: rhythm.draw(&source, 20.0),
+            source,
+        }
+    });
+    drawn.collect()
+}
+
 impl Rhythm {
     /// Gaps are drawn in weeks of equal habit, and stretched onto the real week.
     fn draw(&self, source: &str, weeks: f64) -> Vec<i64> {
