@@ -10,6 +10,8 @@ use crate::commands::prelude::*;
 mod add;
 mod check;
 mod opml;
+mod options;
+mod preview;
 mod replay;
 mod rules;
 mod show;
@@ -25,6 +27,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
     let client = &at.open(database_need(command)).await?;
     match command {
         SourceCommand::Add(given) => add::run(client, given, output).await,
+        SourceCommand::Try(given) => preview::run(client, given, output).await,
         SourceCommand::List(given) => list(given).write(client, output).await,
         SourceCommand::Show(given) => show::run(client, given, output).await,
         SourceCommand::Check {
@@ -75,6 +78,7 @@ fn database_need(command: &SourceCommand) -> DatabaseNeed {
     match command {
         // A dry run must not leave a database behind.
         SourceCommand::Add(given) if given.dry_run => DatabaseNeed::Nothing,
+        SourceCommand::Try(given) if !preview::is_source(&given.source) => DatabaseNeed::Nothing,
         SourceCommand::Add(_) | SourceCommand::Import { .. } => DatabaseNeed::New,
         _ => DatabaseNeed::Existing,
     }
@@ -142,7 +146,7 @@ async fn load(client: &Client, given: &str) -> Result<NamedSource> {
 /// way.
 async fn find(client: &Client, given: &str) -> Result<String> {
     let wanted = canonical_address(given);
-    let host = Url::parse(given).ok();
+    let host = Url::parse(&wanted).ok();
     let host = host.as_ref().and_then(Url::host_str).unwrap_or(given);
     let on_host = client
         .all(Call::get(&["sources"]).query("q", Some(host)), "sources")
@@ -200,22 +204,16 @@ fn by_hand(text: &str) -> Option<&str> {
 }
 
 async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
-    let changes = [
-        ("name", given.name.as_deref().map(Some)),
-        ("category", given.category.as_deref().map(Some)),
-        ("policy", given.policy.as_deref().map(by_hand)),
-        ("cadence", given.cadence.as_deref().map(by_hand)),
-    ];
-    let changes = changes.into_iter();
-    let changes: BTreeMap<&str, Option<&str>> = changes
-        .filter_map(|(key, value)| Some((key, value?)))
-        .collect();
     let before = load(client, &given.source.id).await?;
+    let changes = changes(given, &before)?;
+    if changes.is_empty() {
+        let hint = "`almanack source set --help` lists what can be changed";
+        return Err(Failure::usage("nothing to change was given").hint(hint));
+    }
     let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
     let answer = client.call(call).await?;
     output.report(&answer, |it| {
-        let keys = ["name", "category", "policy", "cadence_by_hand", "state"];
-        if keys.iter().all(|key| it[*key] == before.now[*key]) {
+        if CHANGED.iter().all(|key| it[*key] == before.now[*key]) {
             return format!("No change: source {} is already in that state", before.id);
         }
         let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
@@ -224,6 +222,35 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
         };
         format!("changed source {}: {}{next}", before.id, called(it))
     })
+}
+
+/// What a change can make different.
+const CHANGED: [&str; 8] = [
+    "address",
+    "name",
+    "category",
+    "policy",
+    "cadence_by_hand",
+    "reading",
+    "options",
+    "state",
+];
+
+/// The changes that were given, as the API takes them.
+fn changes(given: &SourceSetArguments, before: &NamedSource) -> Result<BTreeMap<&'static str, Value>> {
+    let description = &given.description;
+    let reading = rules::reading(&description.rules, Some(&before.now["reading"]))?;
+    let changes = [
+        ("address", given.address.as_deref().map(|it| json!(add::with_scheme(it)))),
+        ("name", given.name.as_ref().map(|it| json!(it))),
+        ("category", given.category.as_ref().map(|it| json!(it))),
+        ("policy", given.policy.as_deref().map(|it| json!(by_hand(it)))),
+        ("cadence", given.cadence.as_deref().map(|it| json!(by_hand(it)))),
+        ("reading", reading),
+        ("options", options::patch(&description.options)?),
+    ];
+    let given = changes.into_iter();
+    Ok(given.filter_map(|(key, value)| Some((key, value?))).collect())
 }
 
 /// Deletes a source and its entries, after a confirmation.

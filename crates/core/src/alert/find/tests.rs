@@ -343,6 +343,10 @@ fn sources_report_why_they_need_attention() {
         };
         let mut source = Source::new(definition, NOW);
         source.attention = Some(attention);
+        if attention == Attention::Gone {
+            let (since, reason) = (NOW, "410 Gone".to_owned());
+            source.state = SourceState::Ended { since, reason };
+        }
         source
     };
     let sources = Attention::ALL.into_iter().map(source).collect();
@@ -355,7 +359,8 @@ fn sources_report_why_they_need_attention() {
         [
             "silent source:0: Blog",
             "failing source:0: Blog",
-            "credentials source:0: Blog"
+            "credentials source:0: Blog",
+            "failing source:0: Blog"
         ]
     );
 }
