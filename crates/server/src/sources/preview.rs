@@ -82,7 +82,9 @@ pub(crate) async fn preview_of(state: &AppState, definition: &Definition) -> Res
         left_out,
         ..
     } = document;
-    entries.iter_mut().for_each(|it| it.content = None);
+    for entry in &mut entries {
+        entry.content = None;
+    }
     Ok(PreviewView {
         address: definition.address.clone(),
         title,

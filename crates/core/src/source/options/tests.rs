@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::*;
+use super::{patch::Change, *};
 
 fn options(json: serde_json::Value) -> Options {
     serde_json::from_value(json).unwrap()
