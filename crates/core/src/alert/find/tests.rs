@@ -3,7 +3,7 @@ use crate::{
     alert::facts::ScheduleFacts,
     fixture::{NOW, at},
     plan::{Origin, Reason, Schedule, ScheduleId, Slot, Verdict},
-    source::Definition,
+    source::{Definition, SourceId},
     store::{ClaimId, ClaimLine, Node},
     task::{Status, Subject, TaskId},
 };
@@ -346,6 +346,7 @@ fn sources_report_why_they_need_attention() {
         if attention == Attention::Gone {
             let (since, reason) = (NOW, "410 Gone".to_owned());
             source.state = SourceState::Ended { since, reason };
+            source.id = SourceId(1);
         }
         source
     };
@@ -360,7 +361,7 @@ fn sources_report_why_they_need_attention() {
             "silent source:0: Blog",
             "failing source:0: Blog",
             "credentials source:0: Blog",
-            "failing source:0: Blog"
+            "failing source:1: Blog"
         ]
     );
 }
