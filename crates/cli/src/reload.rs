@@ -85,7 +85,10 @@ impl Reload {
                     self = reload;
                     if let Err(failure) = read {
                         let error = one_line(&failure);
-                        tracing::warn!(error, "could not update the schedules and sources; trying again");
+                        tracing::warn!(
+                            error,
+                            "could not update the schedules and sources; trying again"
+                        );
                     }
                 }
                 Err(error) => {

@@ -237,20 +237,37 @@ const CHANGED: [&str; 8] = [
 ];
 
 /// The changes that were given, as the API takes them.
-fn changes(given: &SourceSetArguments, before: &NamedSource) -> Result<BTreeMap<&'static str, Value>> {
+fn changes(
+    given: &SourceSetArguments,
+    before: &NamedSource,
+) -> Result<BTreeMap<&'static str, Value>> {
     let description = &given.description;
     let reading = rules::reading(&description.rules, Some(&before.now["reading"]))?;
     let changes = [
-        ("address", given.address.as_deref().map(|it| json!(add::with_scheme(it)))),
+        (
+            "address",
+            given
+                .address
+                .as_deref()
+                .map(|it| json!(add::with_scheme(it))),
+        ),
         ("name", given.name.as_ref().map(|it| json!(it))),
         ("category", given.category.as_ref().map(|it| json!(it))),
-        ("policy", given.policy.as_deref().map(|it| json!(by_hand(it)))),
-        ("cadence", given.cadence.as_deref().map(|it| json!(by_hand(it)))),
+        (
+            "policy",
+            given.policy.as_deref().map(|it| json!(by_hand(it))),
+        ),
+        (
+            "cadence",
+            given.cadence.as_deref().map(|it| json!(by_hand(it))),
+        ),
         ("reading", reading),
         ("options", options::patch(&description.options)?),
     ];
     let given = changes.into_iter();
-    Ok(given.filter_map(|(key, value)| Some((key, value?))).collect())
+    Ok(given
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect())
 }
 
 /// Deletes a source and its entries, after a confirmation.

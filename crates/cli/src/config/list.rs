@@ -115,7 +115,8 @@ impl<'a> Item<'a> {
                 cover(&mut self.covered, value);
             }
             (Shape::Headers, DeValue::Table(table)) => {
-                let is_secret = |value: &DeValue<'_>| !value.as_str().is_some_and(secret::is_reference);
+                let is_secret =
+                    |value: &DeValue<'_>| !value.as_str().is_some_and(secret::is_reference);
                 let secrets = table.iter().filter(|(_, value)| is_secret(value.get_ref()));
                 secrets.for_each(|(_, value)| cover(&mut self.covered, value));
             }

@@ -107,7 +107,9 @@ impl<'a> Table<'a> {
             category: text("category").unwrap_or_default().to_owned(),
             policy: text("policy").map(str::to_owned),
             cadence,
-            reading: self.put_together::<Option<Reading>>(given.get("reading"))?.unwrap_or_default(),
+            reading: self
+                .put_together::<Option<Reading>>(given.get("reading"))?
+                .unwrap_or_default(),
             options: self.put_together::<Options>(Some(&Value::Object(options)))?,
         };
         self.check(&definition);
@@ -142,7 +144,10 @@ impl<'a> Table<'a> {
         if let Err(refusal) = address::parse(&definition.address) {
             self.refuse("address", &refusal.to_string());
         }
-        for (path, text) in [("name", &definition.name), ("category", &definition.category)] {
+        for (path, text) in [
+            ("name", &definition.name),
+            ("category", &definition.category),
+        ] {
             if text.len() > NAME_BYTES_MAX || text.contains(char::is_control) {
                 let what = format!("more than {NAME_BYTES_MAX} bytes, or control characters");
                 self.refuse(path, &what);
@@ -157,7 +162,8 @@ impl<'a> Table<'a> {
         if let Err(Unfit { path, why }) = definition.options.check() {
             let key = path.strip_prefix("fetch.").unwrap_or(&path);
             let key = key.split('.').next().unwrap_or_default().to_owned();
-            self.table.point(&key, Problem::error(format!("{path} {why}"), None));
+            self.table
+                .point(&key, Problem::error(format!("{path} {why}"), None));
         }
     }
 

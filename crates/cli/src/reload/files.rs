@@ -153,11 +153,7 @@ impl Files {
         self.outbound.trust(&self.hooks);
     }
 
-    async fn sync_file(
-        &self,
-        loaded: &Loaded,
-        settings: &Settings,
-    ) -> Result<()> {
+    async fn sync_file(&self, loaded: &Loaded, settings: &Settings) -> Result<()> {
         let Some(source) = &loaded.report.source else {
             return self.sync_edition(settings).await;
         };

@@ -27,7 +27,10 @@ pub(super) fn patch(given: &OptionArguments) -> Result<Option<Value>> {
     if !fetch.is_empty() {
         options.insert("fetch".to_owned(), Value::Object(fetch));
     }
-    let lists = [("filters", &given.filters), ("error_texts", &given.error_texts)];
+    let lists = [
+        ("filters", &given.filters),
+        ("error_texts", &given.error_texts),
+    ];
     for (name, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
         let lines: Vec<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
         options.insert(name.to_owned(), json!(lines));

@@ -114,7 +114,8 @@ impl Fetch {
         let by_header = names
             .filter(|name| name.eq_ignore_ascii_case("authorization"))
             .count();
-        let ways = by_header + usize::from(self.bearer.is_some()) + usize::from(self.user.is_some());
+        let ways =
+            by_header + usize::from(self.bearer.is_some()) + usize::from(self.user.is_some());
         let why = "has several credentials; set bearer, or user and password, or an Authorization \
                    header";
         holds(ways <= 1, "fetch", why)
@@ -126,9 +127,8 @@ fn headers(headers: &BTreeMap<String, String>) -> Result<(), Unfit> {
     let why = format!("has {} headers; the limit is {HEADERS_MAX}", headers.len());
     holds(headers.len() <= HEADERS_MAX, path, why)?;
     for (index, (name, value)) in headers.iter().enumerate() {
-        let is_name = !name.is_empty()
-            && name.len() <= HEADER_NAME_BYTES_MAX
-            && name.bytes().all(is_token);
+        let is_name =
+            !name.is_empty() && name.len() <= HEADER_NAME_BYTES_MAX && name.bytes().all(is_token);
         holds(is_name, path, "has a header with an invalid name")?;
         let path = format!("{path}.{name}");
         let mut own = OWN_HEADERS.iter();
@@ -174,7 +174,11 @@ fn check_proxy(proxy: &str) -> Result<(), Unfit> {
     let path = "fetch.proxy";
     let url = web_page(path, proxy)?;
     let is_bare = matches!(url.path(), "" | "/") && url.query().is_none();
-    holds(is_bare, path, "must be the address of a proxy without a path")
+    holds(
+        is_bare,
+        path,
+        "must be the address of a proxy without a path",
+    )
 }
 
 /// A web address without credentials.

@@ -16,32 +16,98 @@ fn ss_21_only_options_that_fit_and_hold_no_secret_are_stored() {
         .collect();
     for (given, refused) in [
         (json!({}), None),
-        (json!({"fetch": {"headers": {"Accept-Language": "de"}}}), None),
-        (json!({"fetch": {"headers": {"Cookie": "env:COOKIE"}}}), None),
-        (json!({"fetch": {"bearer": "file:/run/secrets/token"}}), None),
-        (json!({"fetch": {"user": "ada", "password": "env:PASSWORD"}}), None),
-        (json!({"fetch": {"proxy": "http://proxy.example:3128"}}), None),
-        (json!({"filters": ["block title contains ad"], "site": "https://a.example/"}), None),
-        (json!({"fetch": {"headers": {"Cookie": "session=hunter2"}}}), Some("fetch.headers.Cookie")),
-        (json!({"fetch": {"headers": {"authorization": "Bearer hunter2"}}}), Some("fetch.headers.authorization")),
-        (json!({"fetch": {"headers": {"Host": "b.example"}}}), Some("fetch.headers.Host")),
-        (json!({"fetch": {"headers": {"X-A": "1", "x-a": "2"}}}), Some("fetch.headers.X-A")),
-        (json!({"fetch": {"headers": {"bad name": "1"}}}), Some("fetch.headers")),
-        (json!({"fetch": {"headers": {"X-A": "a\r\nX-B: b"}}}), Some("fetch.headers.X-A")),
-        (json!({"fetch": {"headers": {"X-A": long}}}), Some("fetch.headers.X-A")),
+        (
+            json!({"fetch": {"headers": {"Accept-Language": "de"}}}),
+            None,
+        ),
+        (
+            json!({"fetch": {"headers": {"Cookie": "env:COOKIE"}}}),
+            None,
+        ),
+        (
+            json!({"fetch": {"bearer": "file:/run/secrets/token"}}),
+            None,
+        ),
+        (
+            json!({"fetch": {"user": "ada", "password": "env:PASSWORD"}}),
+            None,
+        ),
+        (
+            json!({"fetch": {"proxy": "http://proxy.example:3128"}}),
+            None,
+        ),
+        (
+            json!({"filters": ["block title contains ad"], "site": "https://a.example/"}),
+            None,
+        ),
+        (
+            json!({"fetch": {"headers": {"Cookie": "session=hunter2"}}}),
+            Some("fetch.headers.Cookie"),
+        ),
+        (
+            json!({"fetch": {"headers": {"authorization": "Bearer hunter2"}}}),
+            Some("fetch.headers.authorization"),
+        ),
+        (
+            json!({"fetch": {"headers": {"Host": "b.example"}}}),
+            Some("fetch.headers.Host"),
+        ),
+        (
+            json!({"fetch": {"headers": {"X-A": "1", "x-a": "2"}}}),
+            Some("fetch.headers.X-A"),
+        ),
+        (
+            json!({"fetch": {"headers": {"bad name": "1"}}}),
+            Some("fetch.headers"),
+        ),
+        (
+            json!({"fetch": {"headers": {"X-A": "a\r\nX-B: b"}}}),
+            Some("fetch.headers.X-A"),
+        ),
+        (
+            json!({"fetch": {"headers": {"X-A": long}}}),
+            Some("fetch.headers.X-A"),
+        ),
         (json!({"fetch": {"headers": many}}), Some("fetch.headers")),
-        (json!({"fetch": {"bearer": "hunter2"}}), Some("fetch.bearer")),
+        (
+            json!({"fetch": {"bearer": "hunter2"}}),
+            Some("fetch.bearer"),
+        ),
         (json!({"fetch": {"bearer": "env:"}}), Some("fetch.bearer")),
-        (json!({"fetch": {"user": "ada", "password": "hunter2"}}), Some("fetch.password")),
+        (
+            json!({"fetch": {"user": "ada", "password": "hunter2"}}),
+            Some("fetch.password"),
+        ),
         (json!({"fetch": {"user": "ada"}}), Some("fetch.user")),
-        (json!({"fetch": {"user": "a:b", "password": "env:P"}}), Some("fetch.user")),
-        (json!({"fetch": {"bearer": "env:A", "user": "a", "password": "env:P"}}), Some("fetch")),
-        (json!({"fetch": {"proxy": "http://ada:hunter2@proxy.example"}}), Some("fetch.proxy")),
-        (json!({"fetch": {"proxy": "socks5://proxy.example"}}), Some("fetch.proxy")),
-        (json!({"fetch": {"proxy": "http://proxy.example/path"}}), Some("fetch.proxy")),
-        (json!({"fetch": {"user_agent": "a\nb"}}), Some("fetch.user_agent")),
+        (
+            json!({"fetch": {"user": "a:b", "password": "env:P"}}),
+            Some("fetch.user"),
+        ),
+        (
+            json!({"fetch": {"bearer": "env:A", "user": "a", "password": "env:P"}}),
+            Some("fetch"),
+        ),
+        (
+            json!({"fetch": {"proxy": "http://ada:hunter2@proxy.example"}}),
+            Some("fetch.proxy"),
+        ),
+        (
+            json!({"fetch": {"proxy": "socks5://proxy.example"}}),
+            Some("fetch.proxy"),
+        ),
+        (
+            json!({"fetch": {"proxy": "http://proxy.example/path"}}),
+            Some("fetch.proxy"),
+        ),
+        (
+            json!({"fetch": {"user_agent": "a\nb"}}),
+            Some("fetch.user_agent"),
+        ),
         (json!({"filters": [" "]}), Some("filters")),
-        (json!({"filters": vec!["block title is x"; 51]}), Some("filters")),
+        (
+            json!({"filters": vec!["block title is x"; 51]}),
+            Some("filters"),
+        ),
         (json!({"error_texts": ["a\nb"]}), Some("error_texts")),
         (json!({"site": "javascript:alert(1)"}), Some("site")),
     ] {
@@ -61,15 +127,25 @@ fn ss_21_a_patch_changes_what_it_names_and_nothing_else() {
         "from_file": true,
     }));
     for (patch, expected) in [
-        (json!({}), json!({"fetch": {"headers": {"X-A": "1", "X-B": "2"}, "bearer": "env:TOKEN"},
-            "filters": ["block title is a", "block title is b"], "from_file": true})),
-        (json!({"fetch": {"headers": {"X-B": null, "X-C": "3"}}}),
-         json!({"fetch": {"headers": {"X-A": "1", "X-C": "3"}, "bearer": "env:TOKEN"},
-            "filters": ["block title is a", "block title is b"], "from_file": true})),
-        (json!({"fetch": null, "filters": ["keep title is c"], "full_text": true}),
-         json!({"filters": ["keep title is c"], "full_text": true, "from_file": true})),
+        (
+            json!({}),
+            json!({"fetch": {"headers": {"X-A": "1", "X-B": "2"}, "bearer": "env:TOKEN"},
+            "filters": ["block title is a", "block title is b"], "from_file": true}),
+        ),
+        (
+            json!({"fetch": {"headers": {"X-B": null, "X-C": "3"}}}),
+            json!({"fetch": {"headers": {"X-A": "1", "X-C": "3"}, "bearer": "env:TOKEN"},
+            "filters": ["block title is a", "block title is b"], "from_file": true}),
+        ),
+        (
+            json!({"fetch": null, "filters": ["keep title is c"], "full_text": true}),
+            json!({"filters": ["keep title is c"], "full_text": true, "from_file": true}),
+        ),
         // Whose it is cannot be changed by a patch.
-        (json!({"fetch": null, "filters": null, "from_file": false}), json!({"from_file": true})),
+        (
+            json!({"fetch": null, "filters": null, "from_file": false}),
+            json!({"from_file": true}),
+        ),
     ] {
         let change = Change::Merged(serde_json::from_value(patch.clone()).unwrap());
         let after = change.apply(&before).unwrap();

@@ -217,9 +217,18 @@ fn ss_12_gone_is_not_believed_of_a_source_that_came_back_in_between() {
     source = look(&source, &unchanged(None), start() + HOUR * 24).source;
     source = look(&source, &gone, start() + HOUR * 48).source;
     assert_eq!(source.state, State::Active);
-    source = look(&source, &failed(FailureClass::Server, None), start() + HOUR * 72).source;
+    source = look(
+        &source,
+        &failed(FailureClass::Server, None),
+        start() + HOUR * 72,
+    )
+    .source;
     source = look(&source, &gone, start() + HOUR * 96).source;
-    assert_eq!(source.state, State::Active, "it was something else in between");
+    assert_eq!(
+        source.state,
+        State::Active,
+        "it was something else in between"
+    );
 }
 
 #[test]

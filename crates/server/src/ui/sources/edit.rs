@@ -76,7 +76,9 @@ impl Edit {
             password: fetch.password,
             proxy: fetch.proxy,
             user_agent: fetch.user_agent,
-            robots: fetch.robots.map(|on| if on { "on" } else { "off" }.to_owned()),
+            robots: fetch
+                .robots
+                .map(|on| if on { "on" } else { "off" }.to_owned()),
             filters: Some(filters.join("\n")),
             error_texts: Some(error_texts.join("\n")),
             full_text: full_text.then(|| "on".to_owned()),
@@ -207,8 +209,8 @@ pub(super) fn show(viewer: &Viewer, source: &Source) -> Markup {
     let lang = viewer.lang;
     if source.definition.options.from_file {
         return html! { p class="hint" { (pick!(lang;
-            "The configuration file defines this source ([[source]]). Change or remove it there; you can check, pause and resume it here.",
-            "该信源由配置文件（[[source]]）定义，请在文件中修改或移除；可在此检查、暂停和恢复。")) } };
+        "The configuration file defines this source ([[source]]). Change or remove it there; you can check, pause and resume it here.",
+        "该信源由配置文件（[[source]]）定义，请在文件中修改或移除；可在此检查、暂停和恢复。")) } };
     }
     html! {
         details {
