@@ -1,7 +1,5 @@
 //! `almanack source …`, and `almanack why source:17`
 
-use std::collections::BTreeMap;
-
 use almanack_core::source::entry::canonical_address;
 use url::Url;
 
@@ -14,6 +12,7 @@ mod options;
 mod preview;
 mod replay;
 mod rules;
+mod set;
 mod show;
 mod week;
 mod why;
@@ -61,7 +60,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
                 format!("resumed source {id}: {name}; the next check starts as soon as a node has a free slot")
             })
         }
-        SourceCommand::Set(given) => set(client, given, output).await,
+        SourceCommand::Set(given) => set::run(client, given, output).await,
         SourceCommand::Remove { source, yes } => remove(client, source, *yes, output).await,
         SourceCommand::Entries(given) => entries(client, given, output).await,
         SourceCommand::Stats { source_type } => stats(client, source_type.as_deref(), output).await,
@@ -196,78 +195,6 @@ fn list(given: &SourceListArguments) -> List {
         .query("attention", given.attention.as_deref())
         .query("q", given.containing.as_deref());
     List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
-}
-
-/// `auto` returns a manual setting to the default.
-fn by_hand(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.eq_ignore_ascii_case("auto"))
-}
-
-async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
-    let before = load(client, &given.source.id).await?;
-    let changes = changes(given, &before)?;
-    if changes.is_empty() {
-        let hint = "`almanack source set --help` lists what can be changed";
-        return Err(Failure::usage("nothing to change was given").hint(hint));
-    }
-    let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
-    let answer = client.call(call).await?;
-    output.report(&answer, |it| {
-        if CHANGED.iter().all(|key| it[*key] == before.now[*key]) {
-            return format!("No change: source {} is already in that state", before.id);
-        }
-        let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
-            (Some("active"), Some(at)) => format!("; next check {}", moment_of(at, answer.now)),
-            (state, _) => format!("; it is {}", state.unwrap_or_default()),
-        };
-        format!("changed source {}: {}{next}", before.id, called(it))
-    })
-}
-
-/// What a change can make different.
-const CHANGED: [&str; 8] = [
-    "address",
-    "name",
-    "category",
-    "policy",
-    "cadence_by_hand",
-    "reading",
-    "options",
-    "state",
-];
-
-/// The changes that were given, as the API takes them.
-fn changes(
-    given: &SourceSetArguments,
-    before: &NamedSource,
-) -> Result<BTreeMap<&'static str, Value>> {
-    let description = &given.description;
-    let reading = rules::reading(&description.rules, Some(&before.now["reading"]))?;
-    let changes = [
-        (
-            "address",
-            given
-                .address
-                .as_deref()
-                .map(|it| json!(add::with_scheme(it))),
-        ),
-        ("name", given.name.as_ref().map(|it| json!(it))),
-        ("category", given.category.as_ref().map(|it| json!(it))),
-        (
-            "policy",
-            given.policy.as_deref().map(|it| json!(by_hand(it))),
-        ),
-        (
-            "cadence",
-            given.cadence.as_deref().map(|it| json!(by_hand(it))),
-        ),
-        ("reading", reading),
-        ("options", options::patch(&description.options)?),
-    ];
-    let given = changes.into_iter();
-    Ok(given
-        .filter_map(|(key, value)| Some((key, value?)))
-        .collect())
 }
 
 /// Deletes a source and its entries, after a confirmation.
