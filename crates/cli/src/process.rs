@@ -85,7 +85,8 @@ pub(crate) async fn start(
     // Only now the clock is right.
     let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
-    let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
+    let defined = (schedules.clone(), equipment.sources().sources.clone());
+    let mut files = Files::new(inputs.clone(), defined, outbound);
     files.sync(settings).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
     let leaving = CancellationToken::new();

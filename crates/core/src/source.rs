@@ -8,6 +8,7 @@
 //! What must stay true: an active source always has a live task; whatever the outcome of a look,
 //! the source's row says so and says when it will be looked at again (nothing dies silently).
 
+pub mod category;
 pub mod check;
 pub mod clock;
 pub mod entry;
@@ -88,7 +89,7 @@ pub struct Definition {
     pub address: String,
     /// How it is read.
     pub reading: Reading,
-    /// Its folders, joined by `/`; empty at the top.
+    /// Its folders, joined as in [`category`]; empty at the top.
     pub category: String,
     /// Its own policy, as text that [`policy`] reads; the node's when not given.
     pub policy: Option<String>,

@@ -67,8 +67,9 @@ pub(crate) async fn get_source(
 /// Change a source.
 ///
 /// Omitted fields are unchanged; null resets: the name to the source's own title, the category to
-/// the top level, policy and cadence to the node's choice. A changed policy or cadence plans the
-/// next check again.
+/// the top level, policy and cadence to the node's choice, the reading to a feed. A changed policy
+/// or cadence plans the next check again. A changed address, reading or request clears failures and
+/// checks at once; entries, statistics and rhythm stay. A paused source stays paused.
 #[utoipa::path(
     patch, path = "/api/v1/sources/{id}", tag = "sources",
     request_body = ChangesBody,

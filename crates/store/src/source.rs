@@ -187,6 +187,15 @@ pub(crate) const LOAD_POSTGRES: &str = concat!(
 pub(crate) const LOAD_AT: &str =
     concat!("select ", columns!(), " from source s where s.address = $1");
 
+/// Those that the configuration file defines. Inside a text of the JSON the quotes would be escaped,
+/// so the pattern fits nothing but the key.
+pub(crate) const LOAD_OF_FILE: &str = concat!(
+    "select ",
+    columns!(),
+    " from source s where s.source_id > $1 and s.options like '%\"from_file\":true%' \
+     order by s.source_id limit $2"
+);
+
 /// What is due, longest first, of any type or of one.
 pub(crate) const LOAD_DUE: &str = concat!(
     "select ",
@@ -340,6 +349,13 @@ impl<D: Database> SourceStore for SqlStore<D> {
     async fn load_source_at(&self, address: &str) -> Result<Option<Source>> {
         let name = "load source by address";
         self.one(name, LOAD_AT, values![address], row::source).await
+    }
+
+    async fn load_file_sources(&self, after: SourceId, limit: usize) -> Result<Vec<Source>> {
+        let values = values![after.0, most(limit)];
+        let listed = listing("source", row::source);
+        let name = "load sources of the file";
+        self.listed(name, LOAD_OF_FILE, values, listed).await
     }
 
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {

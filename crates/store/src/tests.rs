@@ -57,6 +57,7 @@ const SHARED: &[&str] = &[
     source::LOAD_AT,
     source::LOAD_DUE,
     source::LOAD_DUE_OF,
+    source::LOAD_OF_FILE,
     source::LOAD_STRAYS,
     source::NEXT_PRICE,
     source::NEXT_ROWS,

@@ -1,7 +1,5 @@
 //! `almanack source …`, and `almanack why source:17`
 
-use std::collections::BTreeMap;
-
 use almanack_core::source::entry::canonical_address;
 use url::Url;
 
@@ -10,8 +8,11 @@ use crate::commands::prelude::*;
 mod add;
 mod check;
 mod opml;
+mod options;
+mod preview;
 mod replay;
 mod rules;
+mod set;
 mod show;
 mod week;
 mod why;
@@ -25,6 +26,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
     let client = &at.open(database_need(command)).await?;
     match command {
         SourceCommand::Add(given) => add::run(client, given, output).await,
+        SourceCommand::Try(given) => preview::run(client, given, output).await,
         SourceCommand::List(given) => list(given).write(client, output).await,
         SourceCommand::Show(given) => show::run(client, given, output).await,
         SourceCommand::Check {
@@ -58,7 +60,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
                 format!("resumed source {id}: {name}; the next check starts as soon as a node has a free slot")
             })
         }
-        SourceCommand::Set(given) => set(client, given, output).await,
+        SourceCommand::Set(given) => set::run(client, given, output).await,
         SourceCommand::Remove { source, yes } => remove(client, source, *yes, output).await,
         SourceCommand::Entries(given) => entries(client, given, output).await,
         SourceCommand::Stats { source_type } => stats(client, source_type.as_deref(), output).await,
@@ -75,6 +77,7 @@ fn database_need(command: &SourceCommand) -> DatabaseNeed {
     match command {
         // A dry run must not leave a database behind.
         SourceCommand::Add(given) if given.dry_run => DatabaseNeed::Nothing,
+        SourceCommand::Try(given) if !preview::is_source(&given.source) => DatabaseNeed::Nothing,
         SourceCommand::Add(_) | SourceCommand::Import { .. } => DatabaseNeed::New,
         _ => DatabaseNeed::Existing,
     }
@@ -149,7 +152,7 @@ async fn load(client: &Client, given: &str) -> Result<NamedSource> {
 /// way.
 async fn find(client: &Client, given: &str) -> Result<String> {
     let wanted = canonical_address(given);
-    let host = Url::parse(given).ok();
+    let host = Url::parse(&wanted).ok();
     let host = host.as_ref().and_then(Url::host_str).unwrap_or(given);
     let on_host = client
         .all(Call::get(&["sources"]).query("q", Some(host)), "sources")
@@ -199,38 +202,6 @@ fn list(given: &SourceListArguments) -> List {
         .query("attention", given.attention.as_deref())
         .query("q", given.containing.as_deref());
     List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
-}
-
-/// `auto` returns a manual setting to the default.
-fn by_hand(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.eq_ignore_ascii_case("auto"))
-}
-
-async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
-    let changes = [
-        ("name", given.name.as_deref().map(Some)),
-        ("category", given.category.as_deref().map(Some)),
-        ("policy", given.policy.as_deref().map(by_hand)),
-        ("cadence", given.cadence.as_deref().map(by_hand)),
-    ];
-    let changes = changes.into_iter();
-    let changes: BTreeMap<&str, Option<&str>> = changes
-        .filter_map(|(key, value)| Some((key, value?)))
-        .collect();
-    let before = load(client, &given.source.id).await?;
-    let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
-    let answer = client.call(call).await?;
-    output.report(&answer, |it| {
-        let keys = ["name", "category", "policy", "cadence_by_hand", "state"];
-        if keys.iter().all(|key| it[*key] == before.now[*key]) {
-            return format!("No change: source {} is already in that state", before.id);
-        }
-        let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
-            (Some("active"), Some(at)) => format!("; next check {}", moment_of(at, answer.now)),
-            (state, _) => format!("; it is {}", state.unwrap_or_default()),
-        };
-        format!("changed source {}: {}{next}", before.id, called(it))
-    })
 }
 
 /// Deletes a source and its entries, after a confirmation.

@@ -272,16 +272,13 @@ fn parked(facts: &Facts) -> Vec<Finding> {
 /// What sources report about themselves. What costs no entries is no emergency: it is in the list
 /// of sources.
 fn attention(source: &Source) -> Option<Finding> {
-    if source.state != SourceState::Active {
-        return None;
-    }
-    let rule = match source.attention? {
-        Attention::Silent => Rule::Silent,
-        Attention::Failing => Rule::Failing,
-        Attention::Credentials => Rule::Credentials,
-        Attention::Truncated | Attention::Identity | Attention::Duplicate | Attention::Gone => {
-            return None;
-        }
+    let rule = match (source.attention?, &source.state) {
+        // It has failed for good, and nobody looks at it any more.
+        (Attention::Gone, SourceState::Ended { .. }) => Rule::Failing,
+        (Attention::Silent, SourceState::Active) => Rule::Silent,
+        (Attention::Failing, SourceState::Active) => Rule::Failing,
+        (Attention::Credentials, SourceState::Active) => Rule::Credentials,
+        _ => return None,
     };
     let name = source.definition.name.as_str();
     let name = if name.is_empty() { "unnamed" } else { name };

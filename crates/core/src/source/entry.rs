@@ -5,6 +5,8 @@
 //! INVARIANT: a source has at most one row per key, and a key is never longer than
 //! [`KEY_BYTES_MAX`], so that "new" can only mean "a new row".
 
+use std::borrow::Cow;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -221,12 +223,24 @@ pub fn canonical_link(base: Option<&Url>, link: &str) -> Option<String> {
 /// The one way to write a source's address, so that it is not added twice: as the network reads it,
 /// without fragment. What is not an address is left unchanged, for the error that refuses it.
 pub fn canonical_address(address: &str) -> String {
-    let address = address.trim();
-    let Ok(mut url) = Url::parse(address) else {
-        return address.to_owned();
+    let address = without_feed_scheme(address.trim());
+    let Ok(mut url) = Url::parse(&address) else {
+        return address.into_owned();
     };
     url.set_fragment(None);
     url.into()
+}
+
+/// Browsers hand addresses of feeds to readers as `feed:https://…`, or as `feed://…` for http.
+fn without_feed_scheme(address: &str) -> Cow<'_, str> {
+    let (scheme, rest) = address.split_once(':').unwrap_or_default();
+    if !scheme.eq_ignore_ascii_case("feed") {
+        return address.into();
+    }
+    match rest.strip_prefix("//") {
+        Some(bare) => format!("http://{bare}").into(),
+        None => rest.into(),
+    }
 }
 
 fn drop_tracking(url: &mut Url) {

@@ -4,6 +4,9 @@
 //! shown as `{}`. INVARIANT: no secret is in here, only references to secrets (`env:NAME`,
 //! `file:PATH`): options are shown in the API, stored and backed up.
 
+pub mod form;
+pub mod patch;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -117,3 +120,6 @@ pub struct Hub {
     /// Why the hub refused, if it did.
     pub refused: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,9 @@ pub use learn::{Believed, believed, replan};
 pub const MOVES_MIN: u32 = 3;
 /// After so many failures in a row, a source needs attention.
 pub const FAILING_AFTER: u32 = 10;
+/// A source ends when its server says so twice, this long apart: one such answer may be a mistake of
+/// an hour, and an ended source is not looked at again. Its checks meanwhile are a day apart.
+pub const GONE_FOR: SignedDuration = SignedDuration::from_hours(12);
 /// Waits after failures are spread by up to this part of their length, so that what failed together
 /// does not come back together.
 const SPREAD: f64 = 0.05;
@@ -78,8 +81,6 @@ pub enum Notice {
     Wants(Attention),
     /// It no longer needs attention.
     Recovered(Attention),
-    /// It is gone for good.
-    Ended,
     /// It has moved; where to.
     Moved(String),
     /// What was learned was damaged; the fixed interval takes over for now, and learning begins
@@ -203,7 +204,9 @@ impl Settling<'_> {
             .take()
             .filter(|moving| moving.address == address);
         let times = before.map_or(1, |moving| moving.times.saturating_add(1));
-        if times < MOVES_MIN || moved_onto.is_some() {
+        // A file that names an address goes on naming it, so following would make two sources of one.
+        let may_follow = !self.source.definition.options.from_file;
+        if times < MOVES_MIN || moved_onto.is_some() || !may_follow {
             let address = address.to_owned();
             memory.moving = Some(Moving { address, times });
             if moved_onto.is_some() {
@@ -220,9 +223,10 @@ impl Settling<'_> {
         stats.fail_count = stats.fail_count.saturating_add(1);
         stats.last_error = Some(shorten(&failure.detail));
         stats.last_error_class = Some(failure.class);
-        if failure.class == FailureClass::Gone {
+        if failure.class == FailureClass::Gone && self.is_gone() {
             return self.finish_for_good(&failure.detail);
         }
+        let stats = &mut self.source.stats;
         let wait = next_wait(failure.class, failure.retry_after, stats.fail_count);
         let has_backoff = wait.backoff > SignedDuration::ZERO;
         stats.backoff_until = has_backoff.then(|| later(self.now, wait.backoff));
@@ -234,10 +238,23 @@ impl Settling<'_> {
         } else if times >= FAILING_AFTER {
             self.source.attention = self.source.attention.max(Some(Attention::Failing));
         }
-        self.source.reason = Some(match times {
-            1 => "the last check failed".to_owned(),
-            times => format!("the last {times} checks failed"),
+        self.source.reason = Some(match (failure.class, times) {
+            (FailureClass::Gone, _) => {
+                "its server says that it is gone for good; it ends if this is repeated".to_owned()
+            }
+            (_, 1) => "the last check failed".to_owned(),
+            (_, times) => format!("the last {times} checks failed"),
         });
+    }
+
+    /// Whether its server has said for long enough that it is gone, with nothing else in between.
+    /// This look is among them.
+    fn is_gone(&self) -> bool {
+        let failures = usize::try_from(self.source.stats.fail_count).unwrap_or(usize::MAX);
+        let looks = self.source.recent.looks().iter().rev().take(failures);
+        let is_gone = |look: &&PastLook| look.outcome == CheckOutcome::Failed(FailureClass::Gone);
+        let first = looks.take_while(is_gone).last();
+        first.is_some_and(|first| self.now.duration_since(first.at) >= GONE_FOR)
     }
 
     fn finish_for_good(&mut self, detail: &str) {
@@ -247,9 +264,8 @@ impl Settling<'_> {
         };
         self.source.stats.next_due_at = None;
         self.source.stats.backoff_until = None;
-        self.source.attention = None;
+        self.source.attention = Some(Attention::Gone);
         self.source.reason = None;
-        self.notices.push(Notice::Ended);
     }
 
     fn end(mut self) -> Settled {

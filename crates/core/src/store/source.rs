@@ -209,6 +209,10 @@ pub trait SourceStore: Send + Sync {
     /// The source that is looked at here.
     async fn load_source_at(&self, address: &str) -> Result<Option<Source>>;
 
+    /// Sources numbered above `after` that the configuration file defines, by number. Walks over all
+    /// sources: for a start or a changed file, not for a page.
+    async fn load_file_sources(&self, after: SourceId, limit: usize) -> Result<Vec<Source>>;
+
     /// A page of sources, by number. The cost is that of those examined, never that of all there
     /// are.
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>>;

@@ -247,9 +247,6 @@ fn report(settled: &Settled) {
             Notice::Recovered(attention) => {
                 tracing::info!(source.id = %id, source.name = name, %attention, "a source has recovered");
             }
-            Notice::Ended => {
-                tracing::warn!(source.id = %id, source.name = name, "a source is gone for good; no further checks");
-            }
             Notice::Moved(_) => {
                 tracing::info!(source.id = %id, source.name = name, "a source has moved; using its new address from now on");
             }

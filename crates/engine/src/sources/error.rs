@@ -1,7 +1,7 @@
 //! Why a request about a source was not carried out.
 
 use almanack_core::{
-    source::{SourceId, check::Failure, policy::UnknownPolicy},
+    source::{SourceId, check::Failure, options::form::Unfit, policy::UnknownPolicy},
     store,
     task::Invalid,
 };
@@ -36,6 +36,19 @@ pub enum Error {
     /// Its address leads nowhere now.
     #[error("{}", .0.detail)]
     Unreachable(Failure),
+    /// It is paused or has ended, and only resuming it changes that.
+    #[error("source {id} is {state}, so it is not checked; resume it first")]
+    NotActive {
+        id: SourceId,
+        /// The name of its state.
+        state: &'static str,
+    },
+    /// The configuration file defines it, and the file would win again.
+    #[error("source {id} belongs to [[source]] of the configuration file; change it there")]
+    Managed { id: SourceId },
+    /// Its options cannot be stored.
+    #[error(transparent)]
+    Options(#[from] Unfit),
     /// Another source has this address.
     #[error("source {other} already has this address")]
     AddressTaken { other: SourceId },

@@ -2,6 +2,7 @@
 //! and a world that answers as configured.
 
 mod identity;
+mod repair;
 
 use std::{
     collections::VecDeque,
@@ -379,7 +380,10 @@ async fn ss_05_a_failing_source_is_tried_for_ever(fixture: Fixture) {
 async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_restore_it(fixture: Fixture) {
     let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
-    room.world.will_answer([failed(FailureClass::Gone)]);
+    room.world
+        .will_answer([failed(FailureClass::Gone), failed(FailureClass::Gone)]);
+    room.run_due().await;
+    room.clock.set(at(30 * HOUR));
     room.run_due().await;
     let ended = room.source(id).await;
     assert!(
@@ -388,7 +392,7 @@ async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_restore_it(fixture: F
         ended.state
     );
     assert_eq!(room.task(id).await.unwrap().status, Status::Fail);
-    room.clock.set(at(48 * HOUR));
+    room.clock.set(at(80 * HOUR));
     assert_eq!(room.run_due().await, []);
     room.sources.resume(id, "ada").await.unwrap();
     assert_eq!(room.run_due().await.len(), 1);

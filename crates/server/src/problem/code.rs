@@ -83,6 +83,10 @@ codes! {
     NotConfigured = "not_configured", NOT_FOUND, "Not configured";
     /// Another source already has this address.
     AddressTaken = "address_taken", CONFLICT, "Address taken";
+    /// The source is paused or has ended; resume it first.
+    SourceNotActive = "source_not_active", CONFLICT, "Source not active";
+    /// The source is managed by the configuration file.
+    ManagedSource = "managed_source", CONFLICT, "Source managed by a file";
     /// An external address could not be read.
     Unreachable = "unreachable", BAD_GATEWAY, "Unreachable";
     /// The address has no feed and links to none.

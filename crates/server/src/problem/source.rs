@@ -24,6 +24,11 @@ impl From<Error> for Problem {
                 Self::new(Code::NotAFeed, label).at("address")
             }
             Error::Unreachable(_) => Self::new(Code::Unreachable, label),
+            Error::NotActive { .. } => Self::new(Code::SourceNotActive, label),
+            Error::Managed { .. } => Self::new(Code::ManagedSource, label),
+            Error::Options(unfit) => {
+                Self::new(Code::InvalidValue, label).at(format!("options.{}", unfit.path))
+            }
             Error::AddressTaken { .. } => Self::new(Code::AddressTaken, label),
             Error::Contended { .. } => Self::new(Code::Contended, label),
             Error::Reschedule(error) => error.into(),

@@ -89,7 +89,8 @@ fn one_or_any<T>(asked: Option<&str>, parse: fn(&str) -> Result<T>) -> Result<(O
 }
 
 fn parse_attention(text: &str) -> Result<Attention> {
-    let detail = "attention must be silent, failing, duplicate, credentials or any";
+    let detail = "attention must be silent, truncated, identity, failing, duplicate, credentials, \
+                  gone or any";
     Attention::parse(text).ok_or_else(|| Problem::in_query(detail))
 }
 

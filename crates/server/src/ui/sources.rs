@@ -8,12 +8,14 @@
 
 mod acts;
 mod adding;
+mod edit;
 mod entries;
 mod filter;
 mod fleet;
 mod list;
 mod one;
 mod opml;
+mod options;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;
@@ -30,7 +32,8 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources/{id}/check", post(acts::check))
         .route("/ui/sources/{id}/pause", post(acts::pause))
         .route("/ui/sources/{id}/resume", post(acts::resume))
-        .route("/ui/sources/{id}/change", post(acts::change))
+        .route("/ui/sources/{id}/change", post(edit::change))
+        .route("/ui/sources/{id}/preview", post(edit::preview))
         .route("/ui/sources/{id}/remove", get(acts::ask_removal))
         .route("/ui/sources/{id}/remove", post(acts::remove))
         .layer(Extension(Arc::new(fleet::Counted::default())))

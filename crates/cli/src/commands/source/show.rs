@@ -21,6 +21,7 @@ const HEAD: &[Column] = &[
     column("policy", "/policy", |policy, _| {
         format!("{} (its own)", text(policy)).into()
     }),
+    column("options", "/options", options),
     column("publishes", "", publishes),
     column("newest entry", "/last_article_at", moment),
     column("last check", "", last_check),
@@ -87,6 +88,37 @@ fn standing(source: &Value, _: Timestamp) -> Cell {
         }
         state => state.to_owned(),
     })
+}
+
+/// What was set besides, one part after the other. References to secrets are shown, never secrets.
+fn options(options: &Value, _: Timestamp) -> Cell {
+    let fetch = &options["fetch"];
+    let headers = fetch["headers"].as_object().into_iter().flatten();
+    let mut parts: Vec<String> = headers
+        .map(|(name, value)| format!("header {name}: {}", text(value)))
+        .collect();
+    let texts = [
+        ("bearer", &fetch["bearer"]),
+        ("user", &fetch["user"]),
+        ("password", &fetch["password"]),
+        ("proxy", &fetch["proxy"]),
+        ("user agent", &fetch["user_agent"]),
+        ("robots.txt", &fetch["robots"]),
+        ("full text", &options["full_text"]),
+        ("site", &options["site"]),
+        ("from the configuration file", &options["from_file"]),
+    ];
+    let texts = texts.into_iter().filter(|(_, value)| !value.is_null());
+    parts.extend(texts.map(|(name, value)| match value.as_bool() {
+        Some(true) => name.to_owned(),
+        Some(false) => format!("no {name}"),
+        None => format!("{name} {}", text(value)),
+    }));
+    for (name, lines) in [("rule", "filters"), ("failure text", "error_texts")] {
+        let lines = items(&options[lines]).iter();
+        parts.extend(lines.map(|line| format!("{name} `{}`", text(line))));
+    }
+    parts.join("; ").into()
 }
 
 /// How often and when, in the classic words.

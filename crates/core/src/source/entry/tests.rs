@@ -64,6 +64,11 @@ fn an_address_is_written_in_one_way() {
             "https://xn--mnchen-3ya.example/",
         ),
         ("not an address", "not an address"),
+        // As browsers hand feeds to readers.
+        ("feed://example.com/feed", "http://example.com/feed"),
+        ("feed:https://example.com/feed", "https://example.com/feed"),
+        ("Feed:HTTPS://Example.com/feed", "https://example.com/feed"),
+        ("feed:", ""),
     ];
     for (given, written) in rows {
         assert_eq!(canonical_address(given), written);

@@ -189,15 +189,60 @@ fn ss_05_a_person_is_notified_once_and_when_it_has_passed() {
 }
 
 #[test]
-fn ss_12_gone_ends_the_source_with_a_reason() {
-    let settled = look(&source(), &failed(FailureClass::Gone, None), start());
+fn ss_12_gone_ends_the_source_when_it_was_said_twice_a_day_apart() {
+    let gone = failed(FailureClass::Gone, None);
+    let first = look(&source(), &gone, start());
+    assert_eq!(first.source.state, State::Active, "once may be a mistake");
+    assert_eq!(first.source.attention, None);
+    assert_eq!(first.source.stats.backoff_until, Some(start() + HOUR * 24));
+    let reason = first.source.reason.as_deref().unwrap_or_default();
+    assert!(reason.contains("gone for good"), "{reason}");
+    // Whoever asks again at once learns nothing more.
+    let soon = look(&first.source, &gone, start() + HOUR);
+    assert_eq!(soon.source.state, State::Active);
+    let settled = look(&soon.source, &gone, start() + HOUR * 25);
     assert_eq!(settled.next_at, None);
     assert_eq!(settled.source.stats.next_due_at, None);
-    assert_eq!(settled.notices, [Notice::Ended]);
+    assert_eq!(settled.notices, [Notice::Wants(Attention::Gone)]);
+    assert_eq!(settled.source.attention, Some(Attention::Gone));
     let State::Ended { reason, since } = settled.source.state else {
         panic!("still looked at");
     };
-    assert_eq!((reason.as_str(), since), ("it did not work", start()));
+    let expected = ("it did not work", start() + HOUR * 25);
+    assert_eq!((reason.as_str(), since), expected);
+}
+
+#[test]
+fn ss_12_gone_is_not_believed_of_a_source_that_came_back_in_between() {
+    let gone = failed(FailureClass::Gone, None);
+    let mut source = look(&source(), &gone, start()).source;
+    source = look(&source, &unchanged(None), start() + HOUR * 24).source;
+    source = look(&source, &gone, start() + HOUR * 48).source;
+    assert_eq!(source.state, State::Active);
+    source = look(
+        &source,
+        &failed(FailureClass::Server, None),
+        start() + HOUR * 72,
+    )
+    .source;
+    source = look(&source, &gone, start() + HOUR * 96).source;
+    assert_eq!(
+        source.state,
+        State::Active,
+        "it was something else in between"
+    );
+}
+
+#[test]
+fn a_source_of_the_file_stays_at_the_address_that_the_file_names() {
+    let mut source = source();
+    source.definition.options.from_file = true;
+    for _ in 0..5 {
+        let moved = unchanged(Some("https://example.org/feed"));
+        source = look(&source, &moved, start()).source;
+    }
+    assert_eq!(source.definition.address, "https://example.com/feed");
+    assert_eq!(source.memory.moving.map(|moving| moving.times), Some(5));
 }
 
 #[test]
@@ -361,10 +406,11 @@ fn ss_12_a_move_to_where_no_row_could_follow_is_none() {
 
 #[test]
 fn what_ends_has_not_recovered() {
-    let mut failing = source();
+    let gone = failed(FailureClass::Gone, None);
+    let mut failing = look(&source(), &gone, start()).source;
     failing.attention = Some(Attention::Failing);
-    let settled = look(&failing, &failed(FailureClass::Gone, None), start());
-    assert_eq!(settled.notices, [Notice::Ended]);
+    let settled = look(&failing, &gone, start() + HOUR * 24);
+    assert_eq!(settled.notices, [Notice::Wants(Attention::Gone)]);
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Prob
     html! {
         (form::form(viewer, "/ui/sources/add", &fields))
         p class="hint" { (pick!(lang;
-            "To read a page without a feed, define your own rules with the command line or the API.",
-            "没有订阅源的页面可以用自定义规则读取，请通过命令行或 API 设置。")) }
+            "To read a page without a feed, use its address directly, then edit the source and write rules.",
+            "没有订阅源的页面：直接使用其地址添加，然后编辑该信源并填写规则。")) }
         (equivalent(request).show(viewer))
     }
 }

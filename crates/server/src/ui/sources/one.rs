@@ -2,12 +2,13 @@
 
 use almanack_core::source::State as SourceState;
 use almanack_core::source::entry::Entry;
+use almanack_core::source::options::Options;
 use almanack_core::source::reading::Reading;
 use almanack_core::source::recent::PastLook;
 use almanack_core::source::settle::Believed;
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 
-use super::{acts, called, entries, list::cadence, words};
+use super::{acts, called, entries, list::cadence, options, words};
 use crate::picture::heat::{self, Heat};
 use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
@@ -33,7 +34,7 @@ pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page 
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("source", &standing(&viewer, &state, &source, task.as_ref(), &newest)))
-        @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source, None)) }
+        @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source)) }
         (Equivalent::call("GET", format!("/api/v1/sources/{id}")).cli(["source", "show", &number]).show(&viewer))
     };
     Ok(page(&viewer, Place::Sources, called(&source), &body))
@@ -96,6 +97,7 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
         "Added", "添加于" { (viewer.at(source.created_at)) }
         "Moving to", "迁移到" { (moving(lang, source)) }
         "Clock", "时钟" if (let Some(ahead_s) = source.memory.publisher.clock_ahead_s) { (clock(lang, ahead_s)) }
+        "Options", "选项" if (said.options != Options::default()) { (options::show(lang, &said.options)) }
     }
 }
 

@@ -262,6 +262,66 @@ async fn a_change_that_cannot_be_keeps_what_was_typed_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn ss_21_a_source_is_edited_and_previewed_without_scripts() {
+    let world = filled().await;
+    let shown = document(&[("7", "2026-01-05T07:30:00Z")]);
+    world.fixture.script.say("https://new.example/page", shown);
+    let page = world.look("/ui/sources/1").await;
+    let address = page.attributes("input[name=address]", "value");
+    assert_eq!(address, ["https://a.example/feed"]);
+    let preview = page.attributes("button[formaction]", "formaction");
+    assert_eq!(preview, ["/ui/sources/1/preview"]);
+    let request = [
+        ("address", "https://new.example/page"),
+        ("name", "Mine"),
+        ("how", "html"),
+        ("item", "li"),
+        ("title", "a"),
+        ("headers", "Accept-Language: de\r\nCookie: env:COOKIE"),
+        ("user", "reader"),
+        ("password", "env:PASSWORD"),
+        ("robots", "off"),
+        ("filters", "block title is x\r\n\r\nblock title is y"),
+        ("full_text", "on"),
+    ];
+    let tried = world.fill("/ui/sources/1/preview", &request).await;
+    assert_eq!(tried.status, 200, "{}", tried.body);
+    check_page(&tried);
+    assert!(tried.texts("[role=status]")[0].contains("Nothing has been stored"));
+    assert_eq!(tried.attributes("input[name=item]", "value"), ["li"]);
+    let source = world.get("/api/v1/sources/1").await.json();
+    assert_eq!(source["address"], "https://a.example/feed", "only tried");
+    let answer = world.fill("/ui/sources/1/change", &request).await;
+    assert_eq!(answer.leads_to(), "/ui/sources/1?did=changed");
+    let source = world.get("/api/v1/sources/1").await.json();
+    assert_eq!(source["address"], "https://new.example/page");
+    assert_eq!(source["reading"]["item"], "li");
+    let expected = serde_json::json!({
+        "fetch": {
+            "headers": {"Accept-Language": "de", "Cookie": "env:COOKIE"},
+            "user": "reader",
+            "password": "env:PASSWORD",
+            "robots": false,
+        },
+        "filters": ["block title is x", "block title is y"],
+        "full_text": true,
+    });
+    assert_eq!(source["options"], expected);
+    let page = world.look_in_chinese("/ui/sources/1").await;
+    check_page(&page);
+    assert!(page.body.contains("env:COOKIE"), "references are shown");
+    for (field, value) in [("bearer", "hunter2"), ("address", "https://b.example/feed")] {
+        let mut wrong = request.to_vec();
+        wrong.retain(|(name, _)| ![field, "user", "password"].contains(name));
+        wrong.push((field, value));
+        let answer = world.fill("/ui/sources/1/change", &wrong).await;
+        assert_eq!(answer.status, 422, "{field}: {}", answer.body);
+        check_page(&answer);
+        assert_eq!(answer.attributes("input[name=name]", "value"), ["Mine"]);
+    }
+}
+
+#[tokio::test]
 async fn nobody_acts_without_the_form_of_this_session() {
     let world = filled().await;
     for act in ["check", "pause", "resume", "change", "remove"] {

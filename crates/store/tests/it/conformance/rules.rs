@@ -182,6 +182,7 @@ macro_rules! conformance {
                 a_taken_address_names_who_has_it,
                 of_many_who_add_an_address_one_does,
                 sources_come_in_the_order_asked,
+                ss_21_sources_of_the_file_are_found,
                 a_removed_source_takes_its_entries_with_it,
                 ss_01_every_column_survives,
                 ss_01_every_word_survives,

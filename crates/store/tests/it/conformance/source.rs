@@ -102,6 +102,29 @@ pub(crate) async fn sources_come_in_the_order_asked(store: Arc<dyn Store>) {
     assert_eq!(store.load_source_at(&other).await.unwrap(), None);
 }
 
+/// Those of the file and no others, by number; also beside texts that look like its mark.
+pub(crate) async fn ss_21_sources_of_the_file_are_found(store: Arc<dyn Store>) {
+    let mut ids = Vec::new();
+    for (name, from_file) in [("a", true), ("b", false), ("c", true), ("d", true)] {
+        let mut new = source(name);
+        new.definition.options.from_file = from_file;
+        new.definition.options.filters = vec!["block title is \"from_file\":true".to_owned()];
+        let read = followed(&*store, new.clone()).await;
+        assert_eq!(read.definition, new.definition, "options survive");
+        ids.push(read.id);
+    }
+    let load = |after, limit| {
+        let store = Arc::clone(&store);
+        async move {
+            let found = store.load_file_sources(after, limit).await.unwrap();
+            found.into_iter().map(|it| it.id).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(load(SourceId(0), 9).await, [ids[0], ids[2], ids[3]]);
+    assert_eq!(load(SourceId(0), 2).await, [ids[0], ids[2]]);
+    assert_eq!(load(ids[2], 9).await, [ids[3]]);
+}
+
 /// Gone with its entries, and its number is never another's: its task names it by that.
 pub(crate) async fn a_removed_source_takes_its_entries_with_it(store: Arc<dyn Store>) {
     let a = followed(&*store, source("a")).await;
