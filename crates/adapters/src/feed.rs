@@ -21,6 +21,7 @@ pub mod checker;
 pub mod date;
 mod discover;
 mod draft;
+mod fetch;
 pub mod freshness;
 pub(crate) mod html;
 mod json;

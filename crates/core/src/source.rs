@@ -9,6 +9,7 @@
 //! the source's row says so and says when it will be looked at again (nothing dies silently).
 
 pub mod check;
+pub mod courtesy;
 pub mod entry;
 pub mod hints;
 pub mod options;
@@ -16,6 +17,7 @@ pub mod policy;
 pub mod reading;
 pub mod recent;
 pub mod replay;
+pub mod robots;
 pub mod settle;
 pub mod why;
 

@@ -6,6 +6,7 @@
 //! active row, which ends by itself.
 
 pub mod check;
+mod courtesy;
 mod error;
 pub mod fleet;
 pub mod keeper;
@@ -18,6 +19,7 @@ use almanack_core::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Validators},
         entry::{LINK_BYTES_MAX, canonical_address},
+        options::Options,
         policy::cadence::Cadence,
         settle::{Believed, believed, replan},
     },
@@ -85,9 +87,14 @@ impl Sources {
         believed(source, &self.fleet.terms(), self.clock.now())
     }
 
-    /// Feeds that a site's address leads to.
-    pub async fn discover(&self, address: &str) -> Result<Vec<Candidate>, Error> {
-        let found = self.checker.discover(address, self.clock.now()).await;
+    /// Feeds that a site's address leads to, requested with these options.
+    pub async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+    ) -> Result<Vec<Candidate>, Error> {
+        let now = self.clock.now();
+        let found = self.checker.discover(address, options, now).await;
         found.map_err(Error::Unreachable)
     }
 

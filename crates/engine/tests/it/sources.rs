@@ -15,6 +15,7 @@ use almanack_core::{
         Attention, Definition, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
         entry::FoundEntry,
+        options::Options,
         policy::cadence::Cadence,
         reading::Reading,
     },
@@ -100,7 +101,12 @@ impl Checker for World {
         answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
-    async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+    async fn discover(
+        &self,
+        _address: &str,
+        _options: &Options,
+        _now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
         Ok(Vec::new())
     }
 
