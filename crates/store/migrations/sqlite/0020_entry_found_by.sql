@@ -1,4 +1,4 @@
 -- Entries found again by their link when their id has changed.
 -- expand
 -- concurrently
-create index entry_link on entry (source_id, link_hash);
+create index entry_link on entry (link_hash, source_id);
