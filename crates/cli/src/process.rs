@@ -114,6 +114,7 @@ pub(crate) async fn start(
         limits: limits(settings),
         configuration: in_force.shown(),
         metrics: metrics.clone(),
+        about: wiring::about(settings),
         version: env!("CARGO_PKG_VERSION"),
     }));
     Ok(Process {

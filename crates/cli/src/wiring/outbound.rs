@@ -17,6 +17,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{reloadable::Reloadable, schedules::Wanted};
+use almanack_server::about::{ABOUT_PATH, About};
 use url::Url;
 
 use super::{alerts, editions, share};
@@ -142,10 +143,31 @@ pub(crate) fn called(settings: &Settings) -> Vec<(String, String)> {
 /// connections: checks are minutes apart, and there may be as many hosts as sources.
 pub(super) fn fetching(settings: &Settings) -> Result<Client> {
     make(&ClientSettings {
-        contact: settings.outbound.contact.clone(),
+        contact: contact(settings),
         idle_max: 0,
         ..ClientSettings::new(sources_guard(settings))
     })
+}
+
+/// Whom to ask about checks, in the User-Agent: the contact, and the page about our requests.
+fn contact(settings: &Settings) -> Option<String> {
+    let contact = settings.outbound.contact.clone();
+    let page = settings.server.public_url.as_ref().map(|url| {
+        let base = url.as_str().trim_end_matches('/');
+        format!("{base}{ABOUT_PATH}")
+    });
+    match (contact, page) {
+        (Some(contact), Some(page)) => Some(format!("{contact}; +{page}")),
+        (contact, page) => contact.or(page),
+    }
+}
+
+/// What the page about our requests says.
+pub(crate) fn about(settings: &Settings) -> About {
+    About {
+        contact: settings.outbound.contact.clone(),
+        pace: settings.sources.pace(),
+    }
 }
 
 /// What sources, their entries and the stories of editions may lead to.
