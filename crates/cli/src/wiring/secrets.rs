@@ -72,7 +72,11 @@ mod tests {
             ..Inputs::default()
         };
         let settings = config::load(&inputs, Need::Everything).settings.unwrap();
-        let pairs = [("NEWS", "hunter2"), ("DATABASE_PASSWORD", "hunter3"), ("EMPTY", "")];
+        let pairs = [
+            ("NEWS", "hunter2"),
+            ("DATABASE_PASSWORD", "hunter3"),
+            ("EMPTY", ""),
+        ];
         let environment = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         SourceSecrets::new(&settings, &environment.into())
     }
@@ -92,13 +96,24 @@ mod tests {
             ("env:EMPTY", "news.test", Err("is empty")),
             ("env:GONE", "news.test", Err("is not set")),
             (&format!("file:{}", path("key")), "news.test", Ok("hunter4")),
-            (&format!("file:{}", path("none")), "news.test", Err("No such file")),
-            (&format!("file:{}", path("large")), "news.test", Err("at most 8192 bytes")),
+            (
+                &format!("file:{}", path("none")),
+                "news.test",
+                Err("No such file"),
+            ),
+            (
+                &format!("file:{}", path("large")),
+                "news.test",
+                Err("at most 8192 bytes"),
+            ),
             ("file:/etc/hostname", "news.test", Err("sources.secrets")),
             ("hunter2", "news.test", Err("sources.secrets")),
         ] {
             let read = secrets.read(reference, host).await;
-            let read = read.as_ref().map(Secret::expose).map_err(|it| it.why.as_str());
+            let read = read
+                .as_ref()
+                .map(Secret::expose)
+                .map_err(|it| it.why.as_str());
             match (read, expected) {
                 (Ok(read), Ok(expected)) => assert_eq!(read, expected, "{reference}"),
                 (Err(why), Err(part)) => assert!(why.contains(part), "{reference}: {why}"),

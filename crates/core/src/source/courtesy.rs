@@ -206,12 +206,7 @@ impl Courtesy {
     }
 }
 
-fn add(
-    days: &mut BTreeMap<Day, BTreeMap<String, Counts>>,
-    host: &str,
-    day: Day,
-    counts: &Counts,
-) {
+fn add(days: &mut BTreeMap<Day, BTreeMap<String, Counts>>, host: &str, day: Day, counts: &Counts) {
     let hosts = days.entry(day).or_default();
     let is_full = hosts.len() >= HOSTS_MAX && !hosts.contains_key(host);
     let host = if is_full { FURTHER_HOSTS } else { host };

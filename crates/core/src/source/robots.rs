@@ -195,7 +195,9 @@ fn escaped(bytes: &[u8]) -> Option<u8> {
     let digits = bytes.strip_prefix(b"%")?.get(..2)?;
     let digits = std::str::from_utf8(digits).ok()?;
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    is_hex.then(|| u8::from_str_radix(digits, 16).ok()).flatten()
+    is_hex
+        .then(|| u8::from_str_radix(digits, 16).ok())
+        .flatten()
 }
 
 #[cfg(test)]

@@ -28,7 +28,9 @@ async fn applied(fetch: &Fetch) -> Result<Request, Failure> {
 }
 
 fn headers(pairs: &[(&str, &str)]) -> Fetch {
-    let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Fetch {
         headers: pairs.collect::<BTreeMap<_, _>>(),
         ..Fetch::default()
@@ -81,7 +83,11 @@ async fn ss_26_what_cannot_be_sent_is_a_failure_without_its_value() {
         (bearer("hunter2"), Unauthorised, "`bearer`"),
         (bearer("env:OTHER"), Unauthorised, "`env:OTHER`"),
         (bearer("env:LINES"), Rules, "`bearer`"),
-        (headers(&[("authorization", "hunter2")]), Unauthorised, "`authorization`"),
+        (
+            headers(&[("authorization", "hunter2")]),
+            Unauthorised,
+            "`authorization`",
+        ),
         (headers(&[("Cookie", "hunter2")]), Unauthorised, "`cookie`"),
         (headers(&[("host", "hunter2")]), Rules, "`host`"),
         (headers(&[("a b", "hunter2")]), Rules, "name"),

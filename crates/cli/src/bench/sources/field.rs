@@ -12,7 +12,7 @@ use almanack_engine::{
     handlers::Handlers,
     node::{self, Ports},
     reloadable::Reloadable,
-    sources::Sources,
+    sources::{Sources, fleet::Fleet},
 };
 use almanack_store::{Location, scratch, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};

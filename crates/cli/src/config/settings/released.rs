@@ -26,7 +26,10 @@ pub(crate) struct Released {
 impl Released {
     /// Whether a source at `host` may use this reference.
     pub(crate) fn fits(&self, reference: &str, host: &str) -> bool {
-        let is_host = self.host.as_deref().is_none_or(|it| it.eq_ignore_ascii_case(host));
+        let is_host = self
+            .host
+            .as_deref()
+            .is_none_or(|it| it.eq_ignore_ascii_case(host));
         is_host
             && is_plain(reference)
             && match self.pattern.strip_suffix(ANY) {
@@ -41,7 +44,8 @@ fn is_plain(reference: &str) -> bool {
     match Reference::parse(reference) {
         Some(Reference::Environment(_)) => true,
         Some(Reference::File(path)) => {
-            let is_plain = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::RootDir);
+            let is_plain =
+                |it: Component<'_>| matches!(it, Component::Normal(_) | Component::RootDir);
             Path::new(&path).is_absolute() && path.components().all(is_plain)
         }
         None => false,
@@ -88,27 +92,94 @@ mod tests {
             ("env:A", "env:AB", "any.test", false, "another one"),
             ("env:S_*", "env:S_X", "any.test", true, "by prefix"),
             ("env:S_*", "env:S_", "any.test", false, "the prefix alone"),
-            ("env:S_*", "env:DATABASE_PASSWORD", "any.test", false, "not released"),
+            (
+                "env:S_*",
+                "env:DATABASE_PASSWORD",
+                "any.test",
+                false,
+                "not released",
+            ),
             ("env:A@news.test", "env:A", "news.test", true, "to its host"),
-            ("env:A@news.test", "env:A", "News.Test", true, "however it is written"),
-            ("env:A@news.test", "env:A", "evil.test", false, "to another host"),
-            ("env:A@news.test", "env:A", "news.test.evil.test", false, "to another host"),
-            ("file:/run/s/*", "file:/run/s/key", "any.test", true, "in the folder"),
-            ("file:/run/s/*", "file:/run/s/../../etc/shadow", "any.test", false, "led out of it"),
-            ("file:/run/s/*", "file:run/s/key", "any.test", false, "not absolute"),
-            ("file:/run/s/*", "/run/s/key", "any.test", false, "no reference"),
-            ("file:/run/a@b/*", "file:/run/a@b/key", "any.test", true, "a path with an at sign"),
+            (
+                "env:A@news.test",
+                "env:A",
+                "News.Test",
+                true,
+                "however it is written",
+            ),
+            (
+                "env:A@news.test",
+                "env:A",
+                "evil.test",
+                false,
+                "to another host",
+            ),
+            (
+                "env:A@news.test",
+                "env:A",
+                "news.test.evil.test",
+                false,
+                "to another host",
+            ),
+            (
+                "file:/run/s/*",
+                "file:/run/s/key",
+                "any.test",
+                true,
+                "in the folder",
+            ),
+            (
+                "file:/run/s/*",
+                "file:/run/s/../../etc/shadow",
+                "any.test",
+                false,
+                "led out of it",
+            ),
+            (
+                "file:/run/s/*",
+                "file:run/s/key",
+                "any.test",
+                false,
+                "not absolute",
+            ),
+            (
+                "file:/run/s/*",
+                "/run/s/key",
+                "any.test",
+                false,
+                "no reference",
+            ),
+            (
+                "file:/run/a@b/*",
+                "file:/run/a@b/key",
+                "any.test",
+                true,
+                "a path with an at sign",
+            ),
         ] {
             let release = released(release).unwrap();
-            assert_eq!(release.fits(reference, host), expected, "{why}: {reference}");
+            assert_eq!(
+                release.fits(reference, host),
+                expected,
+                "{why}: {reference}"
+            );
         }
     }
 
     #[test]
     fn ss_26_a_release_names_something() {
         for text in [
-            "env:*", "file:*", "file:/*", "*", "TOKEN", "env:", "env:A*B", "file:keys/*",
-            "file:/run/../etc/*", "env:A@", "env:A@a b",
+            "env:*",
+            "file:*",
+            "file:/*",
+            "*",
+            "TOKEN",
+            "env:",
+            "env:A*B",
+            "file:keys/*",
+            "file:/run/../etc/*",
+            "env:A@",
+            "env:A@a b",
         ] {
             assert!(released(text).is_err(), "{text}");
         }

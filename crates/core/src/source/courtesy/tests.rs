@@ -28,7 +28,10 @@ fn ss_26_counts_add_up_and_the_longest_wish_stays() {
     courtesy.give_back(&taken);
     courtesy.count("b.test", NOW, &wish(6));
     let again = courtesy.take();
-    let hosts: Vec<_> = again.iter().map(|it| (it.host.as_str(), it.counts.requests)).collect();
+    let hosts: Vec<_> = again
+        .iter()
+        .map(|it| (it.host.as_str(), it.counts.requests))
+        .collect();
     assert_eq!(hosts, [("a.test", 1), ("b.test", 3)]);
     assert_eq!(again[1].counts.wishes.cache_s, Some(600));
 }
@@ -54,7 +57,14 @@ fn ss_26_further_hosts_are_counted_together() {
     courtesy.count("7.test", NOW, &requests(1));
     let taken = courtesy.take();
     assert_eq!(taken.len(), HOSTS_MAX + 1);
-    let of = |host: &str| taken.iter().find(|it| it.host == host).unwrap().counts.requests;
+    let of = |host: &str| {
+        taken
+            .iter()
+            .find(|it| it.host == host)
+            .unwrap()
+            .counts
+            .requests
+    };
     assert_eq!((of(FURTHER_HOSTS), of("7.test")), (3, 2));
 }
 
@@ -80,14 +90,54 @@ fn ss_26_a_check_keeps_what_was_asked_or_it_does_not() {
     };
     let limited = Some(FailureClass::RateLimited);
     for (source, after, expected, why) in [
-        (source(Hints::default(), None, None), hour, None, "nothing was asked"),
-        (source(fresh, None, None), hour, Some(true), "came when it was over"),
-        (source(fresh, None, None), hour / 2, Some(false), "came earlier"),
-        (source(skipping, None, None), hour, Some(false), "came in a skipped hour"),
-        (source(skipping, None, None), hour * 2, Some(true), "came after it"),
-        (source(fresh, limited, Some(hour)), hour, Some(true), "waited as it was told"),
-        (source(fresh, limited, Some(hour)), hour / 2, Some(false), "did not"),
-        (source(fresh, limited, None), hour * 9, Some(false), "a person ended the wait"),
+        (
+            source(Hints::default(), None, None),
+            hour,
+            None,
+            "nothing was asked",
+        ),
+        (
+            source(fresh, None, None),
+            hour,
+            Some(true),
+            "came when it was over",
+        ),
+        (
+            source(fresh, None, None),
+            hour / 2,
+            Some(false),
+            "came earlier",
+        ),
+        (
+            source(skipping, None, None),
+            hour,
+            Some(false),
+            "came in a skipped hour",
+        ),
+        (
+            source(skipping, None, None),
+            hour * 2,
+            Some(true),
+            "came after it",
+        ),
+        (
+            source(fresh, limited, Some(hour)),
+            hour,
+            Some(true),
+            "waited as it was told",
+        ),
+        (
+            source(fresh, limited, Some(hour)),
+            hour / 2,
+            Some(false),
+            "did not",
+        ),
+        (
+            source(fresh, limited, None),
+            hour * 9,
+            Some(false),
+            "a person ended the wait",
+        ),
     ] {
         assert_eq!(keeps(&source, NOW + after), expected, "{why}");
     }

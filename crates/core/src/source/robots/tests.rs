@@ -49,7 +49,10 @@ fn ss_26_without_a_group_of_ours_everybodys_counts() {
         &[("/x", true, "an empty rule is none")],
     );
     check("<html>no such page", &[("/", true, "not such a file")]);
-    check("user-agent: *\ndisallow: /", &[("/robots.txt", true, "the file itself")]);
+    check(
+        "user-agent: *\ndisallow: /",
+        &[("/robots.txt", true, "the file itself")],
+    );
 }
 
 #[test]
@@ -101,9 +104,17 @@ fn ss_26_a_large_file_is_bounded() {
     let file = format!("user-agent: *\n{}", "disallow: /a*b*c*d\n".repeat(60_000));
     let rules = Rules::parse(file.as_bytes());
     assert_eq!(rules.rules.len(), RULES_MAX);
-    let long = format!("user-agent: *\ndisallow: /{}", "a".repeat(PATTERN_BYTES_MAX));
+    let long = format!(
+        "user-agent: *\ndisallow: /{}",
+        "a".repeat(PATTERN_BYTES_MAX)
+    );
     assert_eq!(Rules::parse(long.as_bytes()).cost(), 0);
-    for (text, expected) in [("-1", None), ("inf", None), ("x", None), ("9e9", Some(86_400))] {
+    for (text, expected) in [
+        ("-1", None),
+        ("inf", None),
+        ("x", None),
+        ("9e9", Some(86_400)),
+    ] {
         let file = format!("user-agent: *\ncrawl-delay: {text}");
         assert_eq!(Rules::parse(file.as_bytes()).delay_s, expected, "{text}");
     }

@@ -47,7 +47,10 @@ pub(crate) async fn ss_26_counts_of_a_host_and_a_day_add_up(store: Arc<dyn Store
         let day = host_day("a.test", TODAY, requests);
         store.add_courtesy(vec![day]).await.unwrap();
     }
-    let hosts = store.load_courtesy_hosts(&query(TODAY, None)).await.unwrap();
+    let hosts = store
+        .load_courtesy_hosts(&query(TODAY, None))
+        .await
+        .unwrap();
     let expected = Counts {
         requests: 30,
         bytes: 30_000,
@@ -100,7 +103,10 @@ pub(crate) async fn ss_26_hosts_and_days_are_summed(store: Arc<dyn Store>) {
     store.add_courtesy(days).await.unwrap();
     let recent = query(TODAY.back(1), None);
     let hosts = store.load_courtesy_hosts(&recent).await.unwrap();
-    let by_host: Vec<_> = hosts.iter().map(|it| (it.host.as_str(), it.counts.requests)).collect();
+    let by_host: Vec<_> = hosts
+        .iter()
+        .map(|it| (it.host.as_str(), it.counts.requests))
+        .collect();
     assert_eq!(by_host, [("b.test", 5), ("c.test", 5), ("a.test", 4)]);
     let days = store.load_courtesy_days(&recent).await.unwrap();
     let by_day: Vec<_> = days.iter().map(|it| (it.day, it.counts.requests)).collect();
@@ -117,11 +123,16 @@ pub(crate) async fn ss_26_hosts_and_days_are_summed(store: Arc<dyn Store>) {
 
 /// Only what is older goes.
 pub(crate) async fn ss_26_old_days_are_deleted(store: Arc<dyn Store>) {
-    let days = (0..4).rev().map(|back| host_day("a.test", TODAY.back(back), 1));
+    let days = (0..4)
+        .rev()
+        .map(|back| host_day("a.test", TODAY.back(back), 1));
     store.add_courtesy(days.collect()).await.unwrap();
     assert_eq!(store.prune_courtesy(TODAY.back(1)).await.unwrap(), 2);
     assert_eq!(store.prune_courtesy(TODAY.back(1)).await.unwrap(), 0);
-    let days = store.load_courtesy_days(&query(Day(0), None)).await.unwrap();
+    let days = store
+        .load_courtesy_days(&query(Day(0), None))
+        .await
+        .unwrap();
     let left: Vec<Day> = days.iter().map(|it| it.day).collect();
     assert_eq!(left, [TODAY, TODAY.back(1)]);
 }
