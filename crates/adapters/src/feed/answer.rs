@@ -51,10 +51,10 @@ pub(crate) fn no_answer(error: &Error) -> Failure {
         Error::Refused { hops: 0, .. } | Error::Spent(_) | Error::Proxy { .. } => {
             FailureClass::Refused
         }
-        Error::Robots { is_forbidden, .. } => match is_forbidden {
-            true => FailureClass::Forbidden,
-            false => FailureClass::Server,
-        },
+        Error::Robots {
+            is_forbidden: true, ..
+        } => FailureClass::Forbidden,
+        Error::Robots { .. } => FailureClass::Server,
         Error::Busy { .. } => FailureClass::RateLimited,
         Error::Refused { .. }
         | Error::TooManyRedirects { .. }

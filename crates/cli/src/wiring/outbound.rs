@@ -208,3 +208,36 @@ pub(crate) fn hooks(schedules: &[Wanted]) -> impl Iterator<Item = Origin> {
 fn origin(url: &str) -> Option<Origin> {
     Origin::of(&Url::parse(url).ok()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{self, Inputs, Need};
+
+    #[test]
+    fn ss_26_the_user_agent_of_checks_leads_to_the_page_about_them() {
+        let (us, page) = ("ada@news.example", "https://news.example/base");
+        for (given, expected) in [
+            (&[][..], None),
+            (&[("outbound.contact", us)], Some("ada@news.example")),
+            (
+                &[("server.public_url", page)],
+                Some("https://news.example/base/about-requests"),
+            ),
+            (
+                &[("outbound.contact", us), ("server.public_url", page)],
+                Some("ada@news.example; +https://news.example/base/about-requests"),
+            ),
+        ] {
+            let flag = |(key, value): &(&str, &str)| {
+                ("--set".to_owned(), (*key).to_owned(), (*value).to_owned())
+            };
+            let inputs = Inputs {
+                flags: given.iter().map(flag).collect(),
+                ..Inputs::default()
+            };
+            let settings = config::load(&inputs, Need::Everything).settings.unwrap();
+            assert_eq!(contact(&settings).as_deref(), expected);
+        }
+    }
+}
