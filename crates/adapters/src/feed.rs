@@ -24,6 +24,7 @@ pub mod date;
 mod dialect;
 mod discover;
 mod draft;
+mod fetch;
 pub mod freshness;
 pub(crate) mod html;
 mod json;

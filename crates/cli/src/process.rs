@@ -25,9 +25,13 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use crate::{
-    config::{Inputs, Settings, settings::Node},
+    config::{
+        Inputs, Settings,
+        settings::{Node, Server},
+    },
     failure::{Failure, Result},
     log::LogLevel,
     reload::{Files, InForce, Reload},
@@ -105,7 +109,7 @@ pub(crate) async fn start(
         clock: clock.clone(),
         health: node.health(),
         access,
-        page_hosts: settings.server.allowed_hosts.clone(),
+        page_hosts: page_hosts(&settings.server),
         trusted_proxies: settings.server.trusted_proxies.clone(),
         passwords: wiring::passwords(),
         leaving: leaving.clone(),
@@ -115,6 +119,7 @@ pub(crate) async fn start(
         limits: limits(settings),
         configuration: in_force.shown(),
         metrics: metrics.clone(),
+        about: wiring::about(settings),
         version: env!("CARGO_PKG_VERSION"),
     }));
     Ok(Process {
@@ -137,6 +142,16 @@ pub(crate) async fn start(
         telemetry,
         node_lock,
     })
+}
+
+/// The hosts that pages answer to: if they are limited, the public address is one of them.
+fn page_hosts(server: &Server) -> Vec<String> {
+    let mut hosts = server.allowed_hosts.clone();
+    let public = server.public_url.as_ref().and_then(Url::host_str);
+    if !hosts.is_empty() {
+        hosts.extend(public.map(str::to_owned));
+    }
+    hosts
 }
 
 /// What the node is made with.

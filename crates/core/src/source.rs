@@ -11,6 +11,7 @@
 pub mod category;
 pub mod check;
 pub mod clock;
+pub mod courtesy;
 pub mod entry;
 pub mod hints;
 pub mod identity;
@@ -19,6 +20,7 @@ pub mod policy;
 pub mod reading;
 pub mod recent;
 pub mod replay;
+pub mod robots;
 pub mod settle;
 pub mod why;
 

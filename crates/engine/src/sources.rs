@@ -7,6 +7,7 @@
 
 mod change;
 pub mod check;
+mod courtesy;
 mod error;
 pub mod fleet;
 pub mod keeper;
@@ -21,6 +22,7 @@ use almanack_core::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look},
         entry::{LINK_BYTES_MAX, canonical_address},
+        options::Options,
         settle::{Believed, believed},
     },
     store::{Added, SourceWrite, Store, Written},
@@ -74,10 +76,14 @@ impl Sources {
         believed(source, &self.fleet.terms(), self.clock.now())
     }
 
-    /// Feeds that a site's address leads to.
-    pub async fn discover(&self, address: &str) -> Result<Vec<Candidate>, Error> {
-        let address = canonical_address(address);
-        let found = self.checker.discover(&address, self.clock.now()).await;
+    /// Feeds that a site's address leads to, requested with these options.
+    pub async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+    ) -> Result<Vec<Candidate>, Error> {
+        let (address, now) = (canonical_address(address), self.clock.now());
+        let found = self.checker.discover(&address, options, now).await;
         found.map_err(Error::Unreachable)
     }
 

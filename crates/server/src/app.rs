@@ -150,6 +150,7 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(sources::preview::preview))
         .routes(register!(sources::numbers::list_due))
         .routes(register!(sources::numbers::get_stats))
+        .routes(register!(sources::courtesy::get_courtesy))
         .routes(register!(
             sources::opml::export_opml,
             sources::opml::import_opml

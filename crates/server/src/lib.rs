@@ -13,6 +13,7 @@
 //! - The OpenAPI document describes exactly what is routed, because both come from one registration
 //!   ([`openapi`]).
 
+pub mod about;
 pub mod access;
 mod alerts;
 mod app;
@@ -60,6 +61,7 @@ use tokio_util::sync::CancellationToken;
 
 use almanack_core::percent;
 
+use crate::about::About;
 use crate::access::Access;
 pub use crate::app::app;
 pub use crate::sources::opml::{Opml, Outline};
@@ -132,6 +134,8 @@ pub struct AppState {
     pub configuration: Reloadable<Vec<Configured>>,
     /// Renders the metrics.
     pub metrics: PrometheusHandle,
+    /// What the page about our requests says.
+    pub about: About,
     /// The version to report.
     pub version: &'static str,
 }

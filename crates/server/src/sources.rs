@@ -17,6 +17,7 @@ use crate::prelude::*;
 pub(crate) mod acts;
 pub(crate) mod adding;
 pub(crate) mod body;
+pub(crate) mod courtesy;
 pub(crate) mod entries;
 pub(crate) mod list;
 pub(crate) mod numbers;

@@ -19,12 +19,17 @@ use almanack_core::{
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     sign_in::{Session, User},
-    source::{Source, SourceId, SourceType, entry::Entry},
+    source::{
+        Source, SourceId, SourceType,
+        courtesy::{Day, DayCounts, HostCounts, HostDay},
+        entry::Entry,
+    },
     store::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
-        ClaimLine, ClaimRequest, Claimed, Depth, DueSchedules, EditionFilter, EditionLine,
-        EditionStore, EditionWritten, EntryFilter, EntryQuestion, EntryRetention, ExpiredClaim,
-        Finished, Fleet, HistoryPage, KnownEntry, LedgerPage, Node, NodeStore, Nudges, OnceKey,
+        ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
+        EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
+        EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage, KnownEntry, LedgerPage, Node,
+        NodeStore, Nudges, OnceKey,
         OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest, PermitStore, Pruned,
         PrunedEntries, PrunedStories, Records, Result, ScheduleFilter, ScheduleStore, SignInStore,
         SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StatusCount, Store,
@@ -264,5 +269,11 @@ layered! {
         write_alerts(alerts: Vec<Alert>) -> Vec<Applied>;
         claim_alerts(now: Timestamp, until: Timestamp, limit: usize) -> Vec<Alert>;
         prune_alerts(before: Timestamp, limit: usize) -> usize;
+    }
+    CourtesyStore {
+        add_courtesy(days: Vec<HostDay>) -> ();
+        load_courtesy_hosts(&query: CourtesyQuery) -> Vec<HostCounts>;
+        load_courtesy_days(&query: CourtesyQuery) -> Vec<DayCounts>;
+        prune_courtesy(before: Day) -> usize;
     }
 }

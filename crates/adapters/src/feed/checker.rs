@@ -13,12 +13,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use almanack_core::source::{
-    check::{
-        Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+use almanack_core::{
+    secret::{NoSecrets, Secrets},
+    source::{
+        check::{
+            Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+        },
+        courtesy::Courtesy,
+        entry::ENTRIES_PER_DOCUMENT,
+        options::Options,
+        reading::Reading,
     },
-    entry::ENTRIES_PER_DOCUMENT,
-    reading::Reading,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -31,10 +36,15 @@ use super::{
     blocking_pool::{self, BlockingPool},
     discover,
     draft::Against,
+    fetch::{self, Asking},
     freshness,
 };
-use crate::http::{
-    Client, Error, Head, HostAdmission, Limits, Request, Response, host_paces::HostPaces,
+use crate::{
+    http::{
+        Client, Counting, Error, Head, HostAdmission, Limits, Request, Response,
+        host_paces::HostPaces,
+    },
+    robots::{PageVisit, Robots, RobotsVisit},
 };
 
 /// How many redirects are followed.
@@ -47,13 +57,16 @@ const HOLD_UNAVAILABLE: SignedDuration = SignedDuration::from_mins(5);
 const VALIDATOR_BYTES_MAX: usize = 1000;
 
 /// Looks at sources over HTTP.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FeedChecker {
     client: Client,
     host_paces: HostPaces,
     limits: Limits,
     entries_max: usize,
     blocking_pool: BlockingPool,
+    robots: Robots,
+    secrets: Arc<dyn Secrets>,
+    courtesy: Arc<Courtesy>,
 }
 
 impl FeedChecker {
@@ -66,11 +79,14 @@ impl FeedChecker {
     pub fn with_limits(client: Client, host_paces: HostPaces, limits: Limits) -> Self {
         let blocking_pool = BlockingPool::new(blocking_pool::TIME_MAX);
         Self {
+            robots: Robots::new(client.clone(), limits),
             client,
             host_paces,
             limits,
             entries_max: ENTRIES_PER_DOCUMENT,
             blocking_pool,
+            secrets: Arc::new(NoSecrets),
+            courtesy: Arc::default(),
         }
     }
 
@@ -81,6 +97,24 @@ impl FeedChecker {
             entries_max,
             ..self
         }
+    }
+
+    /// The same with secrets that sources may name.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Arc<dyn Secrets>) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// The same, counting what it asks of hosts there.
+    #[must_use]
+    pub fn counted_in(self, courtesy: &Arc<Courtesy>) -> Self {
+        let courtesy = Arc::clone(courtesy);
+        Self { courtesy, ..self }
+    }
+
+    /// What sites say to crawlers, as this checker knows it.
+    pub fn robots(&self) -> &Robots {
+        &self.robots
     }
 
     /// The same, but a document may take so long to be read, for builds and machines that are slow.
@@ -94,8 +128,12 @@ impl FeedChecker {
     }
 
     async fn ask(&self, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {
-        let visit: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
-        let request = request(ask).limits(self.limits).through(Arc::clone(&visit));
+        let (address, fetch) = (ask.address.as_str(), &ask.options.fetch);
+        let request = fetch::apply(request(ask), fetch, address, self.secrets.as_ref()).await?;
+        let counting = Counting::new(Arc::clone(&self.courtesy), now);
+        let visit = self.visit(ask, (&request, &counting), now);
+        let request = request.limits(self.limits).counted(counting);
+        let request = request.through(Arc::clone(&visit));
         let response = match self.client.send(request).await {
             Ok(response) => response,
             Err(Error::Busy { until }) => return Ok(Look::Wait(until)),
@@ -106,12 +144,34 @@ impl FeedChecker {
             return Err(failure);
         }
         if response.head.status == 304 {
-            return unchanged(&response.head, &ask.validators, now);
+            return unchanged(&response.head, ask, now);
         }
         let document = self.read(ask, response, now).await?;
         // Only now are the host paces free for others.
         drop(visit);
         Ok(Look::Document(Box::new(document)))
+    }
+
+    /// One visit: the host's pace, and for pages what the site says to crawlers.
+    fn visit(
+        &self,
+        ask: &Ask,
+        (request, counting): (&Request, &Counting),
+        now: Timestamp,
+    ) -> Arc<dyn HostAdmission> {
+        let admission: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
+        if !asks_robots(ask) {
+            return admission;
+        }
+        Arc::new(PageVisit {
+            robots: self.robots.clone(),
+            visit: RobotsVisit {
+                admission,
+                counting: Some(counting.clone()),
+                proxy: request.proxy.clone(),
+                now,
+            },
+        })
     }
 
     async fn read(
@@ -137,7 +197,11 @@ impl FeedChecker {
         let mut document = read.await?;
         document.validators = validators(&head);
         document.hints.fresh_for = freshness::hints(&head.headers, now).fresh_for;
-        document.moved_to = moved_to(&head);
+        document.moved_to = moved_to(&head, ask);
+        if asks_robots(ask) {
+            let delay = self.robots.delay_s(&head.address);
+            document.hints.every = document.hints.every.max(delay);
+        }
         self.drop_foul_links(&mut document);
         Ok(document)
     }
@@ -176,8 +240,20 @@ impl Checker for FeedChecker {
         self.ask(ask, now).await.unwrap_or_else(Look::Failed)
     }
 
-    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
-        discover::discover(&self.client, self.limits, &self.blocking_pool, address, now).await
+    async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
+        let asking = Asking {
+            client: &self.client,
+            limits: self.limits,
+            secrets: self.secrets.as_ref(),
+            counting: Counting::new(Arc::clone(&self.courtesy), now),
+            fetch: &options.fetch,
+        };
+        discover::discover(&asking, &self.blocking_pool, address, now).await
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {
@@ -185,6 +261,13 @@ impl Checker for FeedChecker {
         let unusable = || super::validate(reading).err().map(|why| why.to_string());
         refused.or_else(unusable)
     }
+}
+
+/// Whether a source respects `robots.txt`: pages do, what is published for programs does not,
+/// unless its options say otherwise.
+fn asks_robots(ask: &Ask) -> bool {
+    let is_page = matches!(ask.reading, Reading::Html(_));
+    ask.options.fetch.robots.unwrap_or(is_page)
 }
 
 fn request(ask: &Ask) -> Request {
@@ -209,14 +292,14 @@ fn request(ask: &Ask) -> Request {
 }
 
 /// HTTP 304 is an answer only to a conditional request.
-fn unchanged(head: &Head, sent: &Validators, now: Timestamp) -> Result<Look, Failure> {
-    if *sent == Validators::default() {
+fn unchanged(head: &Head, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {
+    if ask.validators == Validators::default() {
         let detail = "the site answered 304 Not Modified to an unconditional request";
         return Err(Failure::new(FailureClass::Malformed, detail));
     }
     Ok(Look::Unchanged(Unchanged {
         hints: freshness::hints(&head.headers, now),
-        moved_to: moved_to(head),
+        moved_to: moved_to(head, ask),
     }))
 }
 
@@ -231,6 +314,11 @@ fn validators(head: &Head) -> Validators {
     }
 }
 
-fn moved_to(head: &Head) -> Option<String> {
-    head.moved_to.clone().map(String::from)
+/// Where a source has moved for good. One with headers or credentials does not follow to another
+/// origin by itself: it would take them along.
+fn moved_to(head: &Head, ask: &Ask) -> Option<String> {
+    let moved_to = String::from(head.moved_to.clone()?);
+    let may_follow =
+        !fetch::is_private(&ask.options.fetch) || fetch::is_same_origin(&moved_to, &ask.address);
+    may_follow.then_some(moved_to)
 }

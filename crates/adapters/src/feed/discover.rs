@@ -24,9 +24,10 @@ use super::{
     blocking_pool::BlockingPool,
     charset,
     checker::REDIRECTS_MAX,
+    fetch::Asking,
     page,
 };
-use crate::http::{Client, Head, Limits, Request, Response};
+use crate::http::{Head, Request, Response};
 
 /// Usual paths of feeds, relative to the page and to the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
@@ -44,20 +45,20 @@ enum Shown {
 
 /// The feeds of a site, best first; never empty.
 pub(crate) async fn discover(
-    client: &Client,
-    limits: Limits,
+    asking: &Asking<'_>,
     blocking_pool: &BlockingPool,
     site: &str,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Failure> {
+    let site = absolute(site);
     let visit = Visit {
-        client,
-        limits,
+        asking,
         budget: Budget::new(REQUESTS_MAX),
         blocking_pool,
+        site: &site,
         now,
     };
-    let found = timeout(TIME_MAX, search(&visit, &absolute(site))).await;
+    let found = timeout(TIME_MAX, search(&visit, &site)).await;
     found.unwrap_or_else(|_| {
         let seconds = TIME_MAX.as_secs();
         let detail = format!("no feed found within {seconds} s: the site is too slow");
@@ -111,10 +112,10 @@ fn usual_paths(here: &Url) -> Vec<Url> {
 }
 
 struct Visit<'a> {
-    client: &'a Client,
-    limits: Limits,
+    asking: &'a Asking<'a>,
     budget: Arc<Budget>,
     blocking_pool: &'a BlockingPool,
+    site: &'a str,
     now: Timestamp,
 }
 
@@ -122,11 +123,9 @@ impl Visit<'_> {
     async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
         let request = Request::get(address)
             .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
-            .limits(self.limits)
             .following(REDIRECTS_MAX)
             .paid_by(Arc::clone(&self.budget));
-        let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        let response = self.asking.send(request, self.site).await?;
         if let Some(failure) = answer::refusal(&response.head, self.now) {
             return Err(failure);
         }

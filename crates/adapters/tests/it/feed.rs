@@ -2,6 +2,7 @@
 
 mod by_name;
 mod discovery;
+mod fetching;
 mod hostile;
 mod looking;
 

@@ -95,6 +95,8 @@ pub(crate) enum SourceCommand {
         #[arg(long = "type", value_name = "TYPE", value_parser = ["rss", "custom"])]
         source_type: Option<String>,
     },
+    /// Show what was asked of which host, what not-modified answers saved, and whether publishers' requests were kept
+    Courtesy(CourtesyArguments),
     /// Compare how fast policies would have found recorded entries, and with how many checks
     #[command(after_help = replay::REPLAY_HELP)]
     Replay(ReplayArguments),
@@ -116,6 +118,17 @@ pub(crate) enum SourceCommand {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+}
+
+/// Which days and hosts.
+#[derive(Debug, Args)]
+pub(crate) struct CourtesyArguments {
+    /// Only this host
+    #[arg(long)]
+    pub(crate) host: Option<String>,
+    /// Number of days, today included
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(i64).range(1..=90))]
+    pub(crate) days: i64,
 }
 
 /// Which source.

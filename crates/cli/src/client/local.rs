@@ -113,6 +113,7 @@ async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Res
         limits,
         configuration: Reloadable::new(Vec::new()),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
+        about: wiring::about(settings),
         version: env!("CARGO_PKG_VERSION"),
     })
 }

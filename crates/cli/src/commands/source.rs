@@ -7,6 +7,7 @@ use crate::commands::prelude::*;
 
 mod add;
 mod check;
+mod courtesy;
 mod opml;
 mod options;
 mod preview;
@@ -64,6 +65,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
         SourceCommand::Remove { source, yes } => remove(client, source, *yes, output).await,
         SourceCommand::Entries(given) => entries(client, given, output).await,
         SourceCommand::Stats { source_type } => stats(client, source_type.as_deref(), output).await,
+        SourceCommand::Courtesy(given) => courtesy::run(client, given, output).await,
         SourceCommand::Replay(given) => replay::run(given, output),
         SourceCommand::Import { file } => opml::import(client, file, output).await,
         SourceCommand::Export { file } => opml::export(client, file.as_deref(), output).await,

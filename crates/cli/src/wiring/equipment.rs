@@ -29,7 +29,7 @@ use super::{
     Lookout, Outbound, Timing, alerts,
     editions::{self, Purpose, Workshop},
     entropy, event_delivery, kinds, node_settings, rescheduler, runner_settings,
-    sources::node_checker,
+    sources::{Kept, fleet, node_checker},
     store_folder,
     targets::{self, Own},
 };
@@ -124,6 +124,12 @@ impl Equipment {
             node: ground.node,
         };
         let editions = workshop.editions(Purpose::Make, ground.paper)?;
+        let fleet = fleet(settings);
+        let kept = Kept {
+            environment: ground.environment,
+            fleet: &fleet,
+        };
+        let checker = node_checker(settings, kept, store, timing)?;
         let lasting = Lasting {
             environment: ground.environment.clone(),
             store: Arc::clone(store),
@@ -132,7 +138,7 @@ impl Equipment {
                 settings,
                 (store, changes),
                 (&timing.clock, Arc::clone(&rescheduler)),
-                node_checker(settings, store, timing)?,
+                (checker, fleet),
             ),
             rescheduler,
             editions,

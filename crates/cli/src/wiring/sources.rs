@@ -1,6 +1,6 @@
 //! Sources on a node: checks, settings and maintenance.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_adapters::{
     feed::checker::FeedChecker,
@@ -27,15 +27,31 @@ use almanack_engine::{
     },
 };
 
-use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
+use super::{Timing, entropy, is_shared, outbound, own_kind, secrets::SourceSecrets, timeout};
 use crate::{config::Settings, failure::Result};
 
 /// Checks sources, with host paces of this process only: for commands and for single-node stores.
-pub(crate) fn checker(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
-    checker_in(settings, HostPaces::new(settings.sources.pace(), clock))
+pub(crate) fn checker(
+    settings: &Settings,
+    kept: Kept<'_>,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<dyn Checker>> {
+    let host_paces = HostPaces::new(settings.sources.pace(), clock);
+    checker_in(settings, kept, host_paces)
 }
 
-fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Checker>> {
+/// What a checker reads secrets from, and where it counts its requests.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept<'a> {
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) fleet: &'a Fleet,
+}
+
+fn checker_in(
+    settings: &Settings,
+    kept: Kept<'_>,
+    host_paces: HostPaces,
+) -> Result<Arc<dyn Checker>> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -43,21 +59,24 @@ fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Chec
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    let checker = FeedChecker::with_limits(client, host_paces, limits);
-    Ok(Arc::new(
-        checker.reading_entries(sources.entries_per_document),
-    ))
+    let secrets = SourceSecrets::new(settings, kept.environment);
+    let checker = FeedChecker::with_limits(client, host_paces, limits)
+        .with_secrets(Arc::new(secrets))
+        .reading_entries(sources.entries_per_document)
+        .counted_in(kept.fleet.courtesy());
+    Ok(Arc::new(checker))
 }
 
 /// The same for a node: where several nodes share a database, they share their host paces.
 pub(super) fn node_checker(
     settings: &Settings,
+    kept: Kept<'_>,
     store: &Arc<dyn Store>,
     timing: &Timing,
 ) -> Result<Arc<dyn Checker>> {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
-        return checker(settings, clock);
+        return checker(settings, kept, clock);
     }
     let sharing = Sharing {
         store: Arc::clone(store) as Arc<dyn PermitStore>,
@@ -66,7 +85,7 @@ pub(super) fn node_checker(
         lease: settings.node.lease_policy(),
         visitor: format!("{:016x}", entropy().next_u64()),
     };
-    checker_in(settings, HostPaces::sharing(pace, sharing))
+    checker_in(settings, kept, HostPaces::sharing(pace, sharing))
 }
 
 /// What all sources together may cost.
@@ -100,10 +119,9 @@ impl Lookout {
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),
-        checker: Arc<dyn Checker>,
+        (checker, fleet): (Arc<dyn Checker>, Arc<Fleet>),
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
-        let fleet = fleet(settings);
         let sources = Sources {
             store: Arc::clone(changes),
             clock: Arc::clone(&clock),

@@ -1,5 +1,6 @@
 //! `almanack source`: what people see and what programs see.
 
+mod fetching;
 mod killed;
 mod live;
 mod repair;

@@ -18,8 +18,14 @@ pub trait Checker: Send + Sync {
     /// [`Look::Wait`] at once rather than hold up others.
     async fn look(&self, ask: &Ask, now: Timestamp) -> Look;
 
-    /// Feeds that a site's address leads to, the likeliest first.
-    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure>;
+    /// Feeds that a site's address leads to, the likeliest first. The address is requested as a
+    /// source with these options would be.
+    async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure>;
 
     /// Why this could never be looked at, whatever the network says: an address that is none or may
     /// not be asked, rules that cannot be read.

@@ -25,7 +25,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::fleet::Fleet;
+use super::{courtesy, fleet::Fleet};
 use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
@@ -70,6 +70,7 @@ impl SourceHandler {
         let started_at = self.clock.now();
         let look = self.checker.look(&ask(&source), started_at).await;
         let at = self.clock.now().max(started_at);
+        courtesy::count(self.fleet.courtesy(), &source, &look, started_at);
         if let Look::Wait(until) = look {
             return Ok(Some(until));
         }

@@ -4,16 +4,22 @@
 //! count old enough compares it with what is wanted and moves the price a little (SS-15). A price
 //! that cannot be read or moved stays what it was: it is never worth stopping for.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use almanack_core::{
     source::{
+        courtesy::Courtesy,
         policy::{Budget, Policy, steer},
         settle::Terms,
     },
     store::{self, Store},
 };
 use jiff::{SignedDuration, Timestamp};
+
+use super::courtesy;
 
 /// How long looks are counted before the price is moved, at least.
 const STEER_EVERY: SignedDuration = SignedDuration::from_mins(10);
@@ -71,6 +77,8 @@ pub struct Fleet {
     price: AtomicU64,
     /// Looks made here and not yet added to the common count.
     uncounted: AtomicU64,
+    /// What was asked of hosts here and is not yet written.
+    courtesy: Arc<Courtesy>,
 }
 
 impl Fleet {
@@ -80,12 +88,18 @@ impl Fleet {
             settings,
             price: AtomicU64::new(Budget::default().price_h.to_bits()),
             uncounted: AtomicU64::new(0),
+            courtesy: Arc::default(),
         }
     }
 
     /// What is wanted.
     pub fn settings(&self) -> &FleetSettings {
         &self.settings
+    }
+
+    /// Where requests to hosts are counted.
+    pub fn courtesy(&self) -> &Arc<Courtesy> {
+        &self.courtesy
     }
 
     /// The price, as last heard.
@@ -137,19 +151,18 @@ impl Fleet {
         Ok(())
     }
 
-    /// Adds the looks made here to the common count. Who leaves without a further step does this
+    /// Adds what was counted here to the common counts. Who leaves without a further step does this
     /// last.
     pub async fn report(&self, store: &dyn Store) -> Result<(), store::Error> {
         let looks = self.uncounted.swap(0, Ordering::Relaxed);
-        if looks == 0 {
-            return Ok(());
-        }
-        let added = store.count_checks(looks).await;
-        if added.is_err() {
+        if looks > 0
+            && let Err(error) = store.count_checks(looks).await
+        {
             // Perhaps counted after all; twice is better than never: it makes us ask less.
             self.uncounted.fetch_add(looks, Ordering::Relaxed);
+            return Err(error);
         }
-        added
+        courtesy::write(&self.courtesy, store).await
     }
 
     /// Moves the price by what was counted, once that is enough to say anything.

@@ -10,7 +10,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::{Error, Sources, fleet::Fleet};
+use super::{Error, Sources, courtesy, fleet::Fleet};
 use crate::wake::later;
 
 /// From one round to the next.
@@ -95,6 +95,10 @@ impl SourceKeeper {
             let next_at = later(self.clock.now(), ROUND_EVERY);
             stop.run_until_cancelled(sleeper.until(next_at)).await;
         }
+        // What is counted after this, by checks that are still running, is lost with the node.
+        if let Err(error) = self.fleet.report(self.store.as_ref()).await {
+            tracing::warn!(error = error.chain(), "could not write the last counts");
+        }
     }
 
     /// One round.
@@ -145,6 +149,7 @@ impl SourceKeeper {
                 .await?;
             walk.after = step.next;
             if step.next.is_none() {
+                courtesy::prune(self.store.as_ref(), now).await?;
                 walk.rests_until = Some(later(now, WALK_EVERY));
                 break;
             }

@@ -17,11 +17,14 @@ use almanack_core::{
     source::{
         Attention, Definition, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
+        courtesy::Day,
         entry::FoundEntry,
+        hints::Hints,
+        options::Options,
         policy::cadence::Cadence,
         reading::Reading,
     },
-    store::{Added, EntryFilter, HistoryPage, Store},
+    store::{Added, CourtesyQuery, EntryFilter, HistoryPage, Store},
     task::{Status, Task},
     time::Clock,
 };
@@ -48,6 +51,7 @@ use crate::{
 };
 
 on_both!(
+    ss_26_checks_are_counted_written_and_forgotten_after_ninety_days,
     ss_06_a_check_keeps_what_is_new_once_and_comes_again,
     new_entries_are_reported_once,
     ss_08_a_busy_host_is_come_back_to_without_a_check,
@@ -104,7 +108,12 @@ impl Checker for World {
         answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
-    async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+    async fn discover(
+        &self,
+        _address: &str,
+        _options: &Options,
+        _now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
         Ok(Vec::new())
     }
 
@@ -761,4 +770,61 @@ async fn ss_25_a_wrong_clock_is_corrected_before_entries_are_kept(fixture: Fixtu
     for (entry, hour) in kept.iter().zip([5, 4, 3]) {
         assert_eq!(entry.found.published_at, Some(at(hour * HOUR) - half));
     }
+}
+
+/// What publishers asked for is compared with what was done, and what a node counted is in the
+/// store after its keeper's round: a restart loses nothing that was written.
+async fn ss_26_checks_are_counted_written_and_forgotten_after_ninety_days(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
+    let id = room.add("https://a.example/feed").await;
+    let hints = Hints {
+        fresh_for: Some(3_600),
+        ..Hints::default()
+    };
+    let document = |hints| {
+        Look::Document(Box::new(Document {
+            hints,
+            ..Document::default()
+        }))
+    };
+    let limited = Failure {
+        retry_after: Some(SignedDuration::from_hours(2)),
+        ..Failure::new(FailureClass::RateLimited, "limited")
+    };
+    let answers = [
+        document(hints),
+        document(hints),
+        Look::Wait(at(60)),
+        Look::Failed(limited),
+    ];
+    room.world.answers.lock().unwrap().extend(answers);
+    let query = CourtesyQuery {
+        from: Day(0),
+        host: Some("a.example".to_owned()),
+        limit: 10,
+    };
+    for _ in 0..4 {
+        // A person who asks at once does not wait as the publisher wanted.
+        room.sources.check_now(id, "ada").await.unwrap();
+        room.run_due().await;
+    }
+    let stored = room.store.load_courtesy_hosts(&query).await.unwrap();
+    assert_eq!(stored, [], "counted, but not written yet");
+    let keep = KeepEntries::default();
+    room.round_at(START, keep).await;
+    room.round_at(at(31), keep).await;
+    let stored = room.store.load_courtesy_hosts(&query).await.unwrap();
+    assert_eq!(stored.len(), 1);
+    let counts = &stored[0].counts;
+    assert_eq!((counts.asked, counts.kept, counts.waited), (2, 0, 1));
+    assert_eq!(counts.wishes.cache_s, Some(3_600));
+    assert_eq!(counts.wishes.retry_after_s, Some(7_200));
+    let day = SignedDuration::from_hours(24);
+    room.round_at(START + day * 90, keep).await;
+    assert_eq!(
+        room.store.load_courtesy_days(&query).await.unwrap().len(),
+        1
+    );
+    room.round_at(START + day * 91, keep).await;
+    assert_eq!(room.store.load_courtesy_days(&query).await.unwrap(), []);
 }

@@ -8,6 +8,7 @@
 
 mod acts;
 mod adding;
+mod courtesy;
 mod edit;
 mod entries;
 mod filter;
@@ -25,6 +26,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources", get(list::show))
         .route("/ui/sources/add", get(adding::show).post(adding::add))
         .route("/ui/sources/choose", post(adding::choose))
+        .route(courtesy::PATH, get(courtesy::show))
         .route("/ui/sources/opml", get(opml::show).post(opml::import))
         .route("/ui/sources/export", get(opml::export))
         .route("/ui/sources/{id}", get(one::show))

@@ -250,6 +250,7 @@ impl World {
             ]
             .into(),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
+            about: almanack_server::about::About::default(),
             version: "0.0.0-test",
         };
         Self {

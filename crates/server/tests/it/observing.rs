@@ -185,6 +185,7 @@ impl Counted {
             limits: LIMITS,
             configuration: Vec::new().into(),
             metrics: recorder.handle(),
+            about: almanack_server::about::About::default(),
             version: "0.0.0-test",
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

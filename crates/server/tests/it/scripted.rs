@@ -14,6 +14,7 @@ use almanack_core::{
             Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
         },
         entry::FoundEntry,
+        options::Options,
         reading::Reading,
     },
     store::Store,
@@ -54,7 +55,12 @@ impl Checker for Script {
         answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
-    async fn discover(&self, address: &str, _: Timestamp) -> Result<Vec<Candidate>, Failure> {
+    async fn discover(
+        &self,
+        address: &str,
+        _: &Options,
+        _: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
         let failed = |class, detail: &str| Failure {
             class,
             detail: detail.to_owned(),

@@ -45,6 +45,8 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/sources?attention=any",
     "/ui/sources/add",
     "/ui/sources/opml",
+    "/ui/sources/courtesy",
+    "/about-requests",
     "/ui/sources/1",
     "/ui/sources/2",
     "/ui/sources/1/entries",

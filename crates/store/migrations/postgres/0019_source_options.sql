@@ -13,13 +13,19 @@ alter table entry add column words text;                               -- what a
 
 -- What was asked of a host in a day, for the courtesy report.
 create table source_host (
-    host text collate "C" not null,
     day bigint not null,                                               -- days since 1970, UTC
+    host text collate "C" not null,
     requests bigint not null,
     bytes bigint not null,
     unchanged bigint not null,                                         -- answered 304
     limited bigint not null,                                           -- answered 429 or 503
     failed bigint not null,
-    waited bigint not null,                                            -- checks deferred at its request
-    primary key (host, day)
+    waited bigint not null,                                            -- checks that were deferred
+    asked bigint not null,                                             -- checks that a publisher had asked to put off
+    kept bigint not null,                                              -- of these, no earlier than asked
+    cache_s bigint not null,                                           -- the longest waits asked for; 0 for none
+    interval_s bigint not null,
+    skips bigint not null,
+    retry_after_s bigint not null,
+    primary key (day, host)
 );

@@ -35,6 +35,7 @@ pub(crate) mod activity;
 pub(crate) mod alert;
 pub(crate) mod apply;
 pub(crate) mod claim;
+pub(crate) mod courtesy;
 pub(crate) mod due;
 pub(crate) mod edition;
 pub(crate) mod edition_list;

@@ -22,7 +22,7 @@ async fn ss_12_a_sites_feeds_are_found() {
         .next()
         .unwrap();
     let by_page = checker(&client())
-        .discover(&world.handle.site_url(number), now())
+        .discover(&world.handle.site_url(number), &Options::default(), now())
         .await
         .unwrap();
     let address = world.handle.feed_url(number);
@@ -30,7 +30,10 @@ async fn ss_12_a_sites_feeds_are_found() {
         by_page.iter().any(|feed| feed.address == address),
         "{by_page:?}"
     );
-    let by_itself = checker(&client()).discover(&address, now()).await.unwrap();
+    let by_itself = checker(&client())
+        .discover(&address, &Options::default(), now())
+        .await
+        .unwrap();
     assert_eq!(by_itself[0].address, address);
     assert!(by_itself[0].title.is_some());
 }
@@ -46,7 +49,10 @@ async fn pages_name_their_feeds_in_many_ways() {
         <link rel='alternate' type='text/html' hreflang='de' href='/de'>\
         <link rel='stylesheet' type='application/rss+xml' href='no'>";
     let site = serve(Router::new().route("/", get(move || async move { Html(page) }))).await;
-    let found = checker(&client()).discover(&site, now()).await.unwrap();
+    let found = checker(&client())
+        .discover(&site, &Options::default(), now())
+        .await
+        .unwrap();
     let feeds: Vec<_> = found
         .iter()
         .map(|feed| {
@@ -82,7 +88,7 @@ async fn usual_paths_are_tried_with_a_handful_of_requests() {
     let without = Router::new().fallback(fallback);
     let site = serve(without).await;
     let failure = checker(&client())
-        .discover(&format!("{site}/a/b/"), now())
+        .discover(&format!("{site}/a/b/"), &Options::default(), now())
         .await
         .unwrap_err();
     assert_eq!(failure.class, FailureClass::NotAFeed);
@@ -93,7 +99,10 @@ async fn usual_paths_are_tried_with_a_handful_of_requests() {
         .route("/", get(|| async { Html("<title>Home</title>") }))
         .route("/atom.xml", get(|| async { FEED }));
     let site = serve(with).await;
-    let found = checker(&client()).discover(&site, now()).await.unwrap();
+    let found = checker(&client())
+        .discover(&site, &Options::default(), now())
+        .await
+        .unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].address, format!("{site}/atom.xml"));
     assert_eq!(
@@ -164,7 +173,10 @@ async fn what_cannot_be_asked_is_reported() {
         ("http://10.0.0.1/", FailureClass::Refused),
         ("file:///etc/passwd", FailureClass::Refused),
     ] {
-        let failure = checker(&client()).discover(site, now()).await.unwrap_err();
+        let failure = checker(&client())
+            .discover(site, &Options::default(), now())
+            .await
+            .unwrap_err();
         assert_eq!(failure.class, class, "{site}");
     }
 }
@@ -190,14 +202,20 @@ async fn ss_12_discovery_keeps_to_the_limits_of_checks() {
         ..Limits::default()
     };
     let hasty = checker_within(&client(), limits);
-    let failure = hasty.discover(&silent, now()).await.unwrap_err();
+    let failure = hasty
+        .discover(&silent, &Options::default(), now())
+        .await
+        .unwrap_err();
     assert_eq!(failure.detail, "no answer in time (0.2 s)");
     let limits = Limits {
         body_bytes: FEED.len() - 1,
         ..Limits::default()
     };
     let sparing = checker_within(&client(), limits);
-    let failure = sparing.discover(&large, now()).await.unwrap_err();
+    let failure = sparing
+        .discover(&large, &Options::default(), now())
+        .await
+        .unwrap_err();
     assert_eq!(failure.class, FailureClass::TooLarge);
 }
 
@@ -225,7 +243,10 @@ async fn ss_12_discovery_ends_in_a_sentence_before_who_asked_is_sent_away() {
         ..Limits::default()
     };
     let checker = checker_within(&client, limits);
-    let failure = checker.discover("site.example", now()).await.unwrap_err();
+    let failure = checker
+        .discover("site.example", &Options::default(), now())
+        .await
+        .unwrap_err();
     assert_eq!(failure.class, FailureClass::Timeout);
     insta::assert_snapshot!(failure.detail, @"no feed found within 20 s: the site is too slow");
 }

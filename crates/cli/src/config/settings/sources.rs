@@ -13,6 +13,7 @@ use super::{
     calls::network,
     node::{check_order, keep_for},
     prelude::*,
+    released::{Released, released},
 };
 use crate::when;
 
@@ -27,6 +28,9 @@ settings! {
         /// Private networks that sources may be in; public addresses are always allowed.
         /// 源可以位于的内网网段；公网地址始终允许。
         allow: Vec<IpNet> = texts(network).default(Vec::new());
+        /// Secrets that sources may name, like `env:NEWS_TOKEN@news.example`: a reference or a prefix with `*`, and the host that receives it.
+        /// 源可以引用的机密，如 `env:NEWS_TOKEN@news.example`：引用或以 `*` 结尾的前缀，以及接收它的主机。
+        secrets: Vec<Released> = texts(released).default(Vec::new());
         /// When to check a source without its own policy: `adaptive`, `classic`, `fixed:1h` or a schedule.
         /// 没有单独策略的源的检查策略：`adaptive`、`classic`、`fixed:1h` 或调度表达式。
         policy: Policy = text_as(policy).default(Policy::Adaptive);

@@ -4,6 +4,7 @@
 //! are offered for choice; nothing is stored that was not chosen. Errors are shown beside the
 //! input.
 
+use almanack_core::source::options::Options;
 use almanack_core::store::Added;
 
 use crate::sources::adding::{CandidateView, add_each, candidates};
@@ -111,7 +112,7 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
     let taken = if request.as_it_is.is_some() {
         address
     } else {
-        let found = candidates(state, &address).await?;
+        let found = candidates(state, &address, &Options::default()).await?;
         let none = "no feed found at this address";
         match &found[..] {
             [] => return Err(Problem::new(Code::Unreachable, none)),

@@ -140,6 +140,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         limits: Limits::default(),
         configuration: configured().into(),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
+        about: almanack_server::about::About::default(),
         version: "0.0.0-test",
     }))
 }

@@ -231,6 +231,12 @@ macro_rules! conformance {
                 ss_18_a_key_is_renewed_in_place,
                 ss_17_thousands_that_are_still_shown_stay,
             ]
+            courtesy: [
+                ss_26_counts_of_a_host_and_a_day_add_up,
+                ss_26_the_counts_of_several_nodes_add_up,
+                ss_26_hosts_and_days_are_summed,
+                ss_26_old_days_are_deleted,
+            ]
             fleet: [
                 ss_15_there_is_no_price_before_the_first,
                 ss_15_checks_are_counted_from_price_to_price,
