@@ -62,14 +62,16 @@ pub(crate) const KNOWN_BY_LINK_SQLITE: &str = concat!(
     known!(),
     " from entry where source_id = ?1 and link_hash = ?2 order by id desc limit ?3"
 );
-/// The same in one statement; an entry that has both comes twice.
+/// The same in one statement; an entry that has both comes twice. The `limit` keeps the planner from
+/// reading all of the source's entries.
 pub(crate) const KNOWN_POSTGRES: &str = concat!(
     "select ",
     known!(),
-    " from entry where source_id = $1 and key = any ($2::text[]) union all select ",
+    " from unnest($2::text[]) u(named) cross join lateral (select * from entry e \
+     where e.source_id = $1 and e.key = u.named limit 1) keyed union all select ",
     known!(),
-    " from unnest($3::bigint[]) u(link) cross join lateral (select * from entry e \
-     where e.source_id = $1 and e.link_hash = u.link order by e.id desc limit $4) linked"
+    " from unnest($3::bigint[]) u(linked) cross join lateral (select * from entry e \
+     where e.source_id = $1 and e.link_hash = u.linked order by e.id desc limit $4) linked"
 );
 
 /// Gives an entry another key, unless one of the source's has it: a key is never doubled.

@@ -313,8 +313,8 @@ fn a_quiet_look_writes_its_row_and_the_indexes_of_its_time() {
 }
 
 /// Entries of three sources, seen one microsecond apart.
-const ENTRIES: &str = "insert into entry (source_id, seen_at_us, key, title) \
-     values (case when ?1 < 30 then ?1 % 3 else 9 end, ?1, ?1, '')";
+const ENTRIES: &str = "insert into entry (source_id, seen_at_us, key, title, link_hash) \
+     values (case when ?1 < 30 then ?1 % 3 else 9 end, ?1, ?1, '', ?1)";
 
 #[test]
 fn entries_cost_no_more_when_more_exist() {
@@ -328,7 +328,9 @@ fn entries_cost_no_more_when_more_exist() {
     check_costs_no_more(entry::FIRST_SINCE, [0, 40], 1, ENTRIES);
     check_costs_no_more(entry::FIRST_SINCE, [99_999, 40], 1, ENTRIES);
     check_costs_no_more(entry::KEPT_SQLITE, [1], 10, ENTRIES);
-    check_costs_no_more(entry::IS_KNOWN_SQLITE, (1, "1"), 1, ENTRIES);
+    check_costs_no_more(entry::KNOWN_BY_KEY_SQLITE, (1, "1"), 1, ENTRIES);
+    check_costs_no_more(entry::KNOWN_BY_LINK_SQLITE, [1, 1, 8], 1, ENTRIES);
+    check_costs_no_more(entry::RENEW_SQLITE, (2, 2, "x"), 0, ENTRIES);
     check_costs_no_more(entry::REMOVE_ALL, [1], 0, ENTRIES);
 }
 

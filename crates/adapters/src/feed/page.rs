@@ -60,12 +60,16 @@ impl<'a> Selectors<'a> {
     ) -> Result<Document, Failure> {
         let page = parse(text)?;
         let base = advertised::base_of(&page, base);
-        let items: Vec<ElementRef<'_>> = page.select(&self.item).take(ENTRIES_MAX).collect();
+        let mut matches = page.select(&self.item);
+        let items: Vec<ElementRef<'_>> = matches.by_ref().take(ENTRIES_MAX).collect();
+        let left_out = matches.count();
         self.weigh(&items)?;
         let drafts: Vec<Draft> = items.iter().map(|item| self.draft(*item)).collect();
         let title = advertised::title_of(&page);
         self.check(&drafts, title.as_deref())?;
-        Ok(draft::document(title, drafts, &base, against))
+        let mut document = draft::document(title, drafts, &base, against);
+        document.left_out += left_out;
+        Ok(document)
     }
 
     /// Refuses items whose processing would cost far more than their page.

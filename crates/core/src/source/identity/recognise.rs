@@ -82,7 +82,8 @@ pub fn recognise(
     now: Timestamp,
 ) -> Recognised {
     let publisher = &source.memory.publisher;
-    let mut pass = Pass::new(source, rows, publisher.ids_useless, now);
+    let distrusted = publisher.ids_useless || document.ids_shared;
+    let mut pass = Pass::new(source, rows, distrusted, now);
     pass.run(document, &document.entries);
     let all = document.entries.len() + document.familiar.len();
     let is_most = |count: usize| count > 1 && count * 2 > all;
@@ -103,7 +104,7 @@ pub fn recognise(
         pass.run(document, &entries);
     }
     let mut told = pass.told;
-    told.remembered.ids_useless = publisher.ids_useless || document.ids_shared || turned_out;
+    told.remembered.ids_useless = distrusted || turned_out;
     told.remembered.ids_changed = ids_changed;
     told
 }

@@ -17,8 +17,8 @@ const FILL: &str = "insert into source (version, source_type, state, cadence, at
      case when n % 200 = 0 then 'paused' else 'active' end, 'P' || n % 7, \
      case when n % 200 = 0 then 'silent' end, n, 0, 0, 0, 0, 0, n, 'n', '', '', 0, '', '', '' \
      from generate_series(1, 2000) n; \
-     insert into entry (source_id, seen_at_us, key, title) \
-     select n % 2000, n, n, '' from generate_series(1, 60000) n; \
+     insert into entry (source_id, seen_at_us, key, title, link_hash) \
+     select n % 2000, n, n, '', n from generate_series(1, 60000) n; \
      analyze source; analyze entry";
 
 /// A session as the store opens it, on migrated tables.

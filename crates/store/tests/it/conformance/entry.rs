@@ -82,6 +82,7 @@ pub(crate) async fn ss_13_every_field_of_an_entry_survives(store: Arc<dyn Store>
             length: Some(u64::MAX),
         }],
         categories: vec!["科学 'n\" \\".to_owned()],
+        ..FoundEntry::default()
     };
     let by_link = FoundEntry {
         id: None,

@@ -26,7 +26,11 @@ pub(super) fn question(keys: &[String], links: &[&str]) -> EntryQuestion {
     }
 }
 
-pub(super) async fn known(store: &dyn Store, id: SourceId, asked: EntryQuestion) -> Vec<KnownEntry> {
+pub(super) async fn known(
+    store: &dyn Store,
+    id: SourceId,
+    asked: EntryQuestion,
+) -> Vec<KnownEntry> {
     store.known_entries(id, &asked).await.unwrap()
 }
 
@@ -72,9 +76,7 @@ pub(crate) async fn ss_18_entries_are_known_by_key_or_link(store: Arc<dyn Store>
 
 /// Data replaced, revision raised; when it was published and seen, its key and a text that is not
 /// shown any more stay.
-pub(crate) async fn ss_18_an_edit_replaces_an_entry_and_raises_its_revision(
-    store: Arc<dyn Store>,
-) {
+pub(crate) async fn ss_18_an_edit_replaces_an_entry_and_raises_its_revision(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let mut write = next_look(&seen, at(1), |_| ());
     let (key, mut first) = linked("1", "https://a.example/1");
@@ -104,7 +106,10 @@ pub(crate) async fn ss_18_an_edit_replaces_an_entry_and_raises_its_revision(
     assert_eq!(looked(&*store, write.clone()).await, Written::Done);
     let after = entries_of(&*store, seen.id).await;
     assert_eq!(after[0], before[0], "the other");
-    (found.published_at, found.content) = (before[1].found.published_at, before[1].found.content.clone());
+    (found.published_at, found.content) = (
+        before[1].found.published_at,
+        before[1].found.content.clone(),
+    );
     let expected = Entry {
         revision: 2,
         updated_at: Some(at(5)),

@@ -199,6 +199,8 @@ fn full() -> Source {
         prints: vec![0, 1, u32::MAX],
         publisher: Publisher {
             clock_ahead_s: Some(-28_800),
+            ids_changed: 1,
+            left_out: 7,
             ids_useless: true,
             hub: Some(Hub {
                 hub: "https://hub.example/'".to_owned(),
