@@ -19,8 +19,8 @@ mod plausible;
 
 /// How much of a document is searched for its own declaration of its encoding.
 const HEAD_BYTES: usize = 1024;
-/// With so many characters beyond ASCII, text that is valid UTF-8 is UTF-8: a text of two-byte
-/// characters of another encoding passes for it with a chance of about 1 in 7 for each.
+/// So many characters beyond ASCII are evidence. Text that is valid UTF-8 is UTF-8 then: a text of
+/// two-byte characters of another encoding passes for it with a chance of about 1 in 7 for each.
 const SURE_CHARS: usize = 8;
 /// How much the detector looks at, from the first byte beyond ASCII on. A title decides most cases;
 /// each byte costs 27 comparisons.
@@ -91,25 +91,14 @@ impl Declared {
         };
         let fitting: Vec<_> = self.others.iter().copied().filter(fits).collect();
         match fitting.as_slice() {
-            [] => detect(host, bytes),
-            // What servers declare when nobody told them anything. Hardly a text in it is valid in
-            // an encoding of several bytes, too.
-            [encoding] if *encoding == WINDOWS_1252 => {
-                let detected = detect(host, bytes);
-                if detected.is_single_byte() {
-                    encoding
-                } else {
-                    detected
-                }
-            }
+            [] => guess(host, bytes),
+            // What servers declare when nobody told them anything.
+            [encoding] if *encoding == WINDOWS_1252 => several_bytes(bytes).unwrap_or(WINDOWS_1252),
             [encoding] => encoding,
             several @ [first, ..] => {
                 let detected = detect(host, bytes);
-                if several.contains(&detected) {
-                    detected
-                } else {
-                    first
-                }
+                let mut several = several.iter();
+                several.find(|known| **known == detected).unwrap_or(first)
             }
         }
     }
@@ -149,6 +138,32 @@ fn is_mostly_utf8(bytes: &[u8]) -> bool {
     let broken = text.matches(char::REPLACEMENT_CHARACTER).count();
     let whole = text.chars().filter(|char| !char.is_ascii()).count() - broken;
     whole > broken
+}
+
+/// What bytes are that nobody declares. The detector needs a few of them, or a country; without,
+/// the old default of the web is right more often.
+fn guess(host: Option<&str>, bytes: &[u8]) -> &'static Encoding {
+    let mut beyond_ascii = bytes.iter().filter(|byte| !byte.is_ascii());
+    let country = host.and_then(top_level_domain);
+    let has_hint = EncodingDetector::tld_may_affect_guess(country.as_deref().map(str::as_bytes));
+    if has_hint || beyond_ascii.nth(SURE_CHARS - 1).is_some() {
+        detect(host, bytes)
+    } else {
+        WINDOWS_1252
+    }
+}
+
+/// An encoding of several bytes that a text is sure to be in. The country is no evidence here: on
+/// its sites the detector takes `Crème brûlée` for Chinese.
+fn several_bytes(bytes: &[u8]) -> Option<&'static Encoding> {
+    let detected = detect(None, bytes);
+    if detected.is_single_byte() {
+        return None;
+    }
+    let text = exact(detected, bytes)?;
+    let mut beyond_ascii = text.chars().filter(|char| !char.is_ascii());
+    let is_sure = beyond_ascii.nth(SURE_CHARS - 1).is_some();
+    is_sure.then_some(detected)
 }
 
 /// What the bytes look like, to a detector made for old pages.

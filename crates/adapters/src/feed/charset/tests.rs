@@ -142,6 +142,43 @@ fn ss_19_the_country_is_a_hint_where_the_text_is_short() {
 }
 
 #[test]
+fn ss_19_a_few_western_characters_stay_western() {
+    for text in [
+        "naïve",
+        "£5",
+        "Œuvre",
+        "«é»",
+        "±",
+        "ßß",
+        "§§",
+        "Crème brûlée",
+        "Año",
+        "créées",
+        "100 €",
+    ] {
+        let document = format!("<a>{text}</a>");
+        let bytes = encode(WINDOWS_1252, &document);
+        check(&bytes, None, &document, "nothing declared");
+        check(
+            &bytes,
+            Some("text/xml; charset=utf-8"),
+            &document,
+            "declared wrongly",
+        );
+        for host in [
+            "site.example.tw",
+            "site.example.jp",
+            "site.example.kr",
+            "site.example.ru",
+        ] {
+            let declared = Some("text/xml; charset=iso-8859-1");
+            let read = decode_from(Some(host), &bytes, declared);
+            assert_eq!(read, document, "declared, on {host}");
+        }
+    }
+}
+
+#[test]
 fn ss_19_iso_2022_jp_is_read_by_its_escapes() {
     for (document, why) in [
         (xml("ISO-2022-JP", JAPANESE), "declared"),
