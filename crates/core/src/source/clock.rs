@@ -31,7 +31,7 @@ const NEAREST_S: i32 = HOUR_S;
 /// Clocks differ by so much without being wrong.
 const EARLY_S: i32 = 120;
 /// Entries are stamped when they are written and appear when caches let them.
-const LATE_S: i32 = 900;
+const LATE_S: i32 = 600;
 /// Checks that must agree before a clock is held to be ahead.
 const AHEAD_MIN: usize = 3;
 /// And behind: entries that were dated back look the same.

@@ -37,7 +37,7 @@ const FINE_S: i64 = 3_600;
 const SPREAD_S: u64 = 10;
 /// What a new source gets at least of the checks of an even spread: with what its first look showed
 /// it makes more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
-const NEW_SHARE: f64 = 0.7;
+const NEW_SHARE: f64 = 1.0;
 /// A source is new while an even spread would have made fewer checks than in this time.
 const NEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.

@@ -192,7 +192,7 @@ fn ss_15_the_adaptive_policy_beats_the_others_at_their_own_number_of_checks() {
 /// wait for busy ones to be served; whether known ones are, is what `slow_share` says.
 #[test]
 fn ss_15_slow_sources_wait_no_longer_than_if_all_were_checked_alike() {
-    let mut traces = rhythms::slow(24);
+    let mut traces = rhythms::slow(60);
     traces.extend(rhythms::traces().into_iter().take(6));
     let replay = Replay::new(&traces);
     let all = replay.checks(&fixed(2), &budget());
@@ -203,9 +203,9 @@ fn ss_15_slow_sources_wait_no_longer_than_if_all_were_checked_alike() {
         };
         let found = replay.calibrate(&Policy::Adaptive, all, &budget);
         let report = replay.report(&Policy::Adaptive, &found.budget);
-        let class = report.classes.into_iter().rev();
-        let mut class = class.filter(|class| class.frequency >= Frequency::Weekly);
-        let class = class.next().unwrap();
+        let mut classes = report.classes.into_iter();
+        let class = classes.find(|class| class.frequency == Frequency::Monthly);
+        let class = class.unwrap();
         let early = class.figures.early_delay_h.unwrap() / class.even.early_delay_h.unwrap();
         let delay = class.figures.mean_delay_h / class.even.mean_delay_h;
         (delay, early, report.overall.mean_delay_h)

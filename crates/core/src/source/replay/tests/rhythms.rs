@@ -43,13 +43,12 @@ pub(super) fn traces() -> Vec<Trace> {
     drawn.collect()
 }
 
-/// Times of more sources that publish once in some weeks, twenty weeks each.
+/// Times of more sources that publish twice or three times a month, fourteen weeks each.
 pub(super) fn slow(count: usize) -> Vec<Trace> {
     let drawn = (0..count).map(|number| {
         let source = format!("slow-{number}");
-        let rhythm = &RHYTHMS[14 + number % 2];
         Trace {
-            published_s: rhythm.draw(&source, 20.0),
+            published_s: RHYTHMS[14].draw(&source, 14.0),
             source,
         }
     });
