@@ -27,7 +27,7 @@ async fn ss_22_a_paused_source_is_not_checked_and_says_what_to_do() {
     let media = [("content-type", "text/x-opml")];
     let opml = with(Method::POST, "/api/v1/sources/opml", list, &media);
     assert_eq!(world.send(opml).await.json()["existing"], 1);
-    world.add(FEED).await;
+    assert_eq!(world.post("/api/v1/sources", FEED).await.status, 200);
     let changes = r#"{"name":"B","category":"c","policy":"fixed:1h","cadence":"P1",
         "address":"https://b.example/feed","options":{"fetch":{"robots":true}}}"#;
     world.patch(ONE, changes).await;
