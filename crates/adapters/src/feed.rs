@@ -23,6 +23,7 @@ mod discover;
 mod draft;
 pub mod freshness;
 pub(crate) mod html;
+mod hub;
 mod json;
 mod json_feed;
 mod markup;
@@ -32,6 +33,7 @@ mod sitemap;
 mod sniff;
 mod syndication;
 pub(crate) mod text;
+pub mod websub;
 pub(crate) mod xml;
 
 use almanack_core::source::{

@@ -11,6 +11,7 @@
 pub mod check;
 pub mod entry;
 pub mod hints;
+pub mod hub;
 pub mod options;
 pub mod policy;
 pub mod reading;

@@ -9,6 +9,8 @@ pub mod check;
 mod error;
 pub mod fleet;
 pub mod keeper;
+mod ping;
+pub mod push;
 
 use std::sync::Arc;
 

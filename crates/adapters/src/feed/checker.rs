@@ -17,6 +17,7 @@ use almanack_core::source::{
     check::{
         Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
     },
+    hub::Pushed,
     reading::Reading,
 };
 use async_trait::async_trait;
@@ -24,11 +25,12 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
 };
+use url::Url;
 
 use super::{
     answer,
     blocking_pool::{self, BlockingPool},
-    discover, freshness,
+    discover, freshness, hub,
 };
 use crate::http::{
     Client, Error, Head, HostAdmission, Limits, Request, Response, host_paces::HostPaces,
@@ -42,6 +44,9 @@ const HOLD_LIMITED: SignedDuration = SignedDuration::from_hours(1);
 const HOLD_UNAVAILABLE: SignedDuration = SignedDuration::from_mins(5);
 /// Longest validator that is kept, in bytes. A longer one would cost more than it saves.
 const VALIDATOR_BYTES_MAX: usize = 1000;
+
+/// Largest answer of a hub, in bytes: a sentence.
+const HUB_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Looks at sources over HTTP.
 #[derive(Debug, Clone)]
@@ -116,8 +121,42 @@ impl FeedChecker {
         document.validators = validators(&head);
         document.hints.fresh_for = freshness::hints(&head.headers, now).fresh_for;
         document.moved_to = moved_to(&head);
+        document.hub = hub::of_headers(&head.headers, &head.address, document.hub.take());
         self.drop_foul_links(&mut document);
         Ok(document)
+    }
+
+    /// Reads what a hub pushed as if the source's own address had answered it.
+    pub(super) async fn read_pushed(
+        &self,
+        ask: &Ask,
+        pushed: Pushed,
+        now: Timestamp,
+    ) -> Result<Document, Failure> {
+        let malformed = |_| Failure::new(FailureClass::Malformed, "the source has no address");
+        let base = Url::parse(&ask.address).map_err(malformed)?;
+        let reading = ask.reading.clone();
+        let read = self.blocking_pool.run(move || {
+            let content_type = pushed.content_type.as_deref();
+            super::read(&reading, &pushed.body, content_type, &base, now)
+        });
+        let mut document = read.await?;
+        self.drop_foul_links(&mut document);
+        Ok(document)
+    }
+
+    /// Sends a request to a hub, within the pace of its host.
+    pub(super) async fn post(&self, request: Request, now: Timestamp) -> Result<Response, Error> {
+        let visit: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
+        let limits = Limits {
+            body_bytes: HUB_BODY_BYTES_MAX,
+            ..self.limits
+        };
+        let response = self.client.send(request.limits(limits).through(visit)).await?;
+        if let Some(failure) = answer::refusal(&response.head, now) {
+            self.hold(&response.head, &failure, now);
+        }
+        Ok(response)
     }
 
     /// Links of entries reach everyone downstream: readers of editions, subscribers, crawlers. A

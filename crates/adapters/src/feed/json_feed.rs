@@ -1,7 +1,7 @@
 //! JSON Feed. It is short enough to be read field by field, so that a number where a text should
 //! be, or a title that is missing, does not cost the whole feed.
 
-use almanack_core::source::check::Document;
+use almanack_core::source::{check::Document, hub::NamedHub};
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
@@ -9,7 +9,7 @@ use url::Url;
 use super::{
     date,
     draft::{self, Draft},
-    json,
+    hub, json,
     markup::Markup,
 };
 
@@ -28,7 +28,23 @@ pub(crate) fn read(document: &Value, base: &Url, now: Timestamp) -> Document {
         draft.author = draft.author.or_else(|| authors.clone());
         draft
     });
-    draft::document(text(document, "title"), drafts.collect(), base, now)
+    let mut read = draft::document(text(document, "title"), drafts.collect(), base, now);
+    read.hub = hub_of(document, base);
+    read
+}
+
+/// A hub may be of another protocol.
+fn hub_of(document: &Value, base: &Url) -> Option<NamedHub> {
+    let hubs = document.get("hubs").and_then(Value::as_array);
+    let is_ours = |hub: &&Value| {
+        let kind = hub.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| kind.eq_ignore_ascii_case("websub"))
+    };
+    let hub = hubs.into_iter().flatten().find(is_ours)?;
+    let hub = ("hub", hub.get("url")?.as_str()?);
+    let own = document.get("feed_url").and_then(Value::as_str);
+    let own = own.map(|own| ("self", own));
+    hub::of_links([Some(hub), own].into_iter().flatten(), base)
 }
 
 fn draft(item: &Value) -> Draft {

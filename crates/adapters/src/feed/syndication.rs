@@ -20,6 +20,7 @@ use url::Url;
 use super::{
     date,
     draft::{self, Draft},
+    hub,
     markup::Markup,
     text,
     xml::{self, Tag},
@@ -67,6 +68,9 @@ pub(crate) fn read(
     let drafts = drafts.map(|entry| draft(entry, &feed.feed_type, base));
     let mut document = draft::document(title, drafts.collect(), base, now);
     document.hints = outline.hints;
+    let links = feed.links.iter();
+    let links = links.filter_map(|link| Some((link.rel.as_deref()?, link.href.as_str())));
+    document.hub = hub::of_links(links, base);
     Ok(document)
 }
 

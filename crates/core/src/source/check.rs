@@ -7,7 +7,9 @@
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entry::FoundEntry, hints::Hints, options::Options, reading::Reading};
+use super::{
+    entry::FoundEntry, hints::Hints, hub::NamedHub, options::Options, reading::Reading,
+};
 
 /// Looks at sources.
 #[async_trait]
@@ -92,6 +94,8 @@ pub struct Document {
     pub hints: Hints,
     /// Where the address has moved for good, if every hop said so.
     pub moved_to: Option<String>,
+    /// The hub that pushes it.
+    pub hub: Option<NamedHub>,
 }
 
 /// Why a look failed.

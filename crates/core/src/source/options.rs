@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::hub::Hub;
+
 /// Options of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceOptions))]
@@ -80,24 +82,4 @@ pub struct Publisher {
     /// The hub that pushes it, and how far that is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<Hub>,
-}
-
-/// A WebSub subscription (SS-23).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Hub {
-    /// Address of the hub.
-    pub hub: String,
-    /// The topic, as the publisher names it (`rel="self"`).
-    pub topic: String,
-    /// Random part of the callback address: who does not know it cannot push.
-    pub token: String,
-    /// When the subscription was last requested.
-    pub requested_at: Option<jiff::Timestamp>,
-    /// Until when the hub has confirmed it.
-    pub leased_until: Option<jiff::Timestamp>,
-    /// When the hub last pushed something.
-    pub pushed_at: Option<jiff::Timestamp>,
-    /// Why the hub refused, if it did.
-    pub refused: Option<String>,
 }

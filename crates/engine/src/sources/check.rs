@@ -15,6 +15,7 @@ use almanack_core::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
         entry::FoundEntry,
+        hub::Hubs,
         settle::{CompletedCheck, Notice, Settled, settle, unfamiliar},
     },
     store::{self, SourceWrite, Store, Written},
@@ -28,7 +29,9 @@ use super::fleet::Fleet;
 use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
-const ROUNDS_MAX: usize = 10;
+pub(super) const ROUNDS_MAX: usize = 10;
+/// Shortest wait for a host that the row is written for.
+const WAIT_WRITTEN_MIN: SignedDuration = SignedDuration::from_mins(1);
 /// When to come again if the store did not answer.
 const STORE_AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// When to come again if the store takes nothing at all about this source.
@@ -44,11 +47,13 @@ pub struct SourceHandler {
     pub fleet: Arc<Fleet>,
     /// Whom to report new entries to.
     pub subscriptions: Reloadable<Subscriptions>,
+    /// What asks hubs, and reads what they push.
+    pub hubs: Arc<dyn Hubs>,
 }
 
 /// What ended an attempt before its time.
 #[derive(Debug, thiserror::Error)]
-enum Stopped {
+pub(super) enum Stopped {
     /// Why a source is not looked at any more.
     #[error("{0}")]
     NotLookedAt(String),
@@ -70,7 +75,7 @@ impl SourceHandler {
         let look = self.checker.look(&ask(&source), started_at).await;
         let at = self.clock.now().max(started_at);
         if let Look::Wait(until) = look {
-            return Ok(Some(until));
+            return self.wait(source, until, at).await.map(Some);
         }
         self.fleet.count();
         let made = LookMade {
@@ -82,10 +87,31 @@ impl SourceHandler {
         Ok(settled.next_at)
     }
 
-    /// Writes what the look did to the source.
+    /// Waits for the host. The row says so, because lists are in its order (SS-08); a moment's wait
+    /// for a busy host is not worth a write.
+    async fn wait(
+        &self,
+        source: Source,
+        until: Timestamp,
+        at: Timestamp,
+    ) -> Result<Timestamp, Stopped> {
+        if until.duration_since(at) < WAIT_WRITTEN_MIN {
+            return Ok(until);
+        }
+        let made = LookMade {
+            look: Look::Wait(until),
+            at,
+            took: SignedDuration::ZERO,
+        };
+        let settled = self.keep(source, &made).await?;
+        Ok(settled.next_at.unwrap_or(until))
+    }
+
+    /// Writes what the look did to the source, and then asks its hub if it is time.
     async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
+            self.check_reach(&mut source);
             let fresh = self.fresh(&source, &made.look).await?;
             let check = CompletedCheck {
                 look: &made.look,
@@ -93,7 +119,8 @@ impl SourceHandler {
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, check, &self.fleet.terms(), made.at);
+            let mut settled = settle(&source, check, &self.fleet.terms(), made.at);
+            let asks_hub = self.tend(&mut settled, &made.look, made.at);
             let entries = fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
@@ -105,8 +132,13 @@ impl SourceHandler {
             write.event_tasks = self.subscriptions.get().of_source(&write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
-                    measure(&settled, entries, made.took);
+                    if !matches!(made.look, Look::Wait(_)) {
+                        measure(&settled, entries, made.took);
+                    }
                     report(&settled);
+                    if asks_hub {
+                        self.ask_hub(&settled.source).await;
+                    }
                     return Ok(settled);
                 }
                 Some(Written::Taken(other)) => moved_onto = Some(other),
@@ -119,7 +151,7 @@ impl SourceHandler {
     }
 
     /// Entries of a look that have no row yet.
-    async fn fresh(
+    pub(super) async fn fresh(
         &self,
         source: &Source,
         look: &Look,
@@ -162,7 +194,7 @@ impl SourceHandler {
         }
     }
 
-    async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
+    pub(super) async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
         let found = self.store.load_sources(&[id]).await?.pop().flatten();
         let why = match found {
             None => format!("there is no source {id}"),
@@ -182,7 +214,7 @@ fn oldest_first(fresh: &mut [(String, FoundEntry)]) {
     fresh.sort_by_key(|(_, found)| found.published_at.unwrap_or(Timestamp::MAX));
 }
 
-fn ask(source: &Source) -> Ask {
+pub(super) fn ask(source: &Source) -> Ask {
     Ask {
         address: source.definition.address.clone(),
         reading: source.definition.reading.clone(),

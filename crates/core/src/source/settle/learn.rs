@@ -78,7 +78,7 @@ impl Settling<'_> {
 const UNREADABLE: &str = "its policy cannot be read";
 
 /// What was learned; `None` when that is damaged.
-fn read(learned: &[u8]) -> Option<History> {
+pub(super) fn read(learned: &[u8]) -> Option<History> {
     if learned.is_empty() {
         return Some(History::new());
     }
@@ -110,6 +110,8 @@ fn choose(
     terms: &Terms,
     now: Timestamp,
 ) -> Choice {
+    // What a person set is kept, whatever a hub pushes.
+    let learns = policy.learns();
     // Entries that carry no times teach nothing, and nothing is not "hardly ever".
     let blind = matches!(policy, Policy::Adaptive) && history.newest_at().is_none();
     let fixed = Policy::Fixed(terms.fallback);
@@ -119,6 +121,12 @@ fn choose(
         format!("no times to learn from: {reason}")
     } else {
         reason.to_string()
+    };
+    let hub = source.memory.publisher.hub.as_ref().filter(|_| learns);
+    let safety = hub.and_then(|hub| hub.safety_check(now, at, terms.budget.ceiling));
+    let (at, reason) = match safety {
+        Some(later) => (later, format!("{reason}; its hub pushes, so checks are only for safety")),
+        None => (at, reason),
     };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {
