@@ -316,7 +316,7 @@ impl CommandContext {
             store,
             clock,
             rescheduler,
-            checker,
+            checker: Arc::new(checker),
             fleet,
         })
     }

@@ -32,7 +32,7 @@ pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
-    Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
+    Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
     SourceStore, SourceWrite, Written,
 };
 

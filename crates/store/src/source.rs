@@ -14,7 +14,7 @@ use almanack_core::{
         policy::cadence::Cadence,
     },
     store::{
-        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
+        Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, Page, PrunedEntries, Result, SourceFilter,
         SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
@@ -187,6 +187,15 @@ pub(crate) const LOAD_POSTGRES: &str = concat!(
 pub(crate) const LOAD_AT: &str =
     concat!("select ", columns!(), " from source s where s.address = $1");
 
+/// Who is at an address, or has it as its site. The databases differ in how they read JSON; the
+/// index on the site holds only sources that have one.
+pub(crate) const FIND_SQLITE: &str = "select source_id from source where address = ?1 \
+     union select source_id from source where json_extract(options, '$.site') is not null \
+     and json_extract(options, '$.site') = ?1 order by source_id limit ?2";
+pub(crate) const FIND_POSTGRES: &str = "select source_id from source where address = $1 \
+     union select source_id from source where (options::json ->> 'site') is not null \
+     and (options::json ->> 'site') = $1 order by source_id limit $2";
+
 /// What is due, longest first, of any type or of one.
 pub(crate) const LOAD_DUE: &str = concat!(
     "select ",
@@ -342,6 +351,11 @@ impl<D: Database> SourceStore for SqlStore<D> {
         self.one(name, LOAD_AT, values![address], row::source).await
     }
 
+    async fn find_sources(&self, address: &str) -> Result<Vec<SourceId>> {
+        let address = address.to_owned();
+        self.ask(Read, "find sources", address, asked!(find)).await
+    }
+
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
         self.ask(Read, "list sources", filter.clone(), asked!(page))
             .await
@@ -431,6 +445,12 @@ impl<D: Database> SourceStore for SqlStore<D> {
     ) -> Result<PrunedEntries> {
         self.0.prune_entries(retention, after, limit).await
     }
+}
+
+async fn find(session: &dyn Session, address: &String) -> Result<Vec<SourceId>> {
+    let text = session.text(FIND_SQLITE, FIND_POSTGRES);
+    let values = values![address, most(FOUND_MAX)];
+    session.rows(text, &values, |row| row.get(0)).await
 }
 
 async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {

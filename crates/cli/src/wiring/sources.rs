@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use almanack_adapters::{
-    feed::checker::FeedChecker,
+    feed::{
+        checker::FeedChecker,
+        websub::{Home, WebSub},
+    },
     http::{
         Limits,
         host_paces::{HostPaces, Sharing},
@@ -11,7 +14,11 @@ use almanack_adapters::{
 };
 use almanack_core::{
     event::outgoing::Subscriptions,
-    source::{SOURCE_CHECK, check::Checker},
+    source::{
+        SOURCE_CHECK,
+        check::Checker,
+        hub::{Hubs, Reach},
+    },
     store::{PermitStore, Store},
     time::{Clock, CorrectedClock},
 };
@@ -24,18 +31,20 @@ use almanack_engine::{
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
         keeper::{KeepEntries, SourceKeeper},
+        push::Push,
     },
 };
+use almanack_server::Publishers;
 
 use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
 use crate::{config::Settings, failure::Result};
 
 /// Checks sources, with host paces of this process only: for commands and for single-node stores.
-pub(crate) fn checker(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
+pub(crate) fn checker(settings: &Settings, clock: Arc<dyn Clock>) -> Result<FeedChecker> {
     checker_in(settings, HostPaces::new(settings.sources.pace(), clock))
 }
 
-fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Checker>> {
+fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<FeedChecker> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -43,9 +52,26 @@ fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Chec
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    Ok(Arc::new(FeedChecker::with_limits(
-        client, host_paces, limits,
-    )))
+    Ok(FeedChecker::with_limits(client, host_paces, limits))
+}
+
+/// Asks hubs to push, as `checker` asks sources.
+pub(crate) fn hubs(settings: &Settings, checker: FeedChecker) -> Arc<dyn Hubs> {
+    let home = Home {
+        public_url: settings.server.public_url.clone(),
+        is_on: settings.sources.push,
+        key: settings.sources.push_secret.clone(),
+    };
+    Arc::new(WebSub::new(checker, home, entropy()))
+}
+
+/// Whether hubs can push to the nodes of these settings.
+pub(crate) fn reach(settings: &Settings) -> Reach {
+    match (settings.sources.push, &settings.server.public_url) {
+        (false, _) => Reach::Off,
+        (true, None) => Reach::NoAddress,
+        (true, Some(_)) => Reach::Open,
+    }
 }
 
 /// The same for a node: where several nodes share a database, they share their host paces.
@@ -53,7 +79,7 @@ pub(super) fn node_checker(
     settings: &Settings,
     store: &Arc<dyn Store>,
     timing: &Timing,
-) -> Result<Arc<dyn Checker>> {
+) -> Result<FeedChecker> {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
         return checker(settings, clock);
@@ -84,6 +110,7 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
 #[derive(Clone)]
 pub(crate) struct Lookout {
     checker: Arc<dyn Checker>,
+    hubs: Arc<dyn Hubs>,
     fleet: Arc<Fleet>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -98,7 +125,7 @@ impl Lookout {
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),
-        checker: Arc<dyn Checker>,
+        (checker, hubs): (Arc<dyn Checker>, Arc<dyn Hubs>),
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
         let fleet = fleet(settings);
@@ -111,6 +138,7 @@ impl Lookout {
         };
         Self {
             checker,
+            hubs,
             fleet,
             store: Arc::clone(work),
             clock,
@@ -138,14 +166,37 @@ impl Lookout {
         handlers: Handlers,
         subscriptions: &Reloadable<Subscriptions>,
     ) -> Result<Handlers> {
-        let handler = SourceHandler {
+        let handler = self.handler(subscriptions);
+        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
+    }
+
+    fn handler(&self, subscriptions: &Reloadable<Subscriptions>) -> SourceHandler {
+        SourceHandler {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             checker: Arc::clone(&self.checker),
             fleet: Arc::clone(&self.fleet),
             subscriptions: subscriptions.clone(),
+            hubs: Arc::clone(&self.hubs),
+        }
+    }
+
+    /// What publishers and their hubs may do at this node.
+    pub(crate) fn publishers(
+        &self,
+        settings: &Settings,
+        subscriptions: &Reloadable<Subscriptions>,
+    ) -> Publishers {
+        let push = Push {
+            sources: Arc::clone(&self.sources),
+            handler: self.handler(subscriptions),
+            body_bytes: settings.sources.body_bytes,
         };
-        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
+        Publishers {
+            push: Some(Arc::new(push)),
+            reach: self.hubs.reach(),
+            ping: settings.sources.ping,
+        }
     }
 
     /// Maintains the price, the tasks of sources and their entries.

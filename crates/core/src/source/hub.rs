@@ -63,7 +63,7 @@ pub struct Hub {
     pub topic: String,
     /// Random: what the callback's address and the secret are derived from. Never shown.
     pub token: String,
-    /// The home that the hub was told to push to ([`Hubs::home`]).
+    /// The home that the hub was asked to push to ([`Hubs::home`]).
     pub home: String,
     /// When the subscription was last requested.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +134,7 @@ pub struct Pushed {
     pub content_type: Option<String>,
 }
 
-/// The outside of subscriptions: requests to hubs, what only the secret can tell, and what is
+/// The outside of subscriptions: requests to hubs, what only a secret can prove, and what is
 /// pushed.
 #[async_trait]
 pub trait Hubs: Send + Sync {
@@ -243,7 +243,7 @@ impl Hub {
     }
 
     /// When a source whose hub is relied on is checked for safety, instead of at `at`; `None` if it
-    /// is checked as ever. Never after the lease: from then on checking has to do.
+    /// is checked as usual. Never after the lease: from then on checking has to do.
     pub fn safety_check(
         &self,
         now: Timestamp,
@@ -391,9 +391,9 @@ fn subscribed(hub: &Hub, now: Timestamp) -> String {
         return format!("The hub {at} pushes new entries; checks are only for safety.");
     }
     match (hub.pushed_at, hub.pushes_wanted) {
-        (Some(_), 0) => format!("The hub {at} has not pushed for a month, so it is checked as ever."),
-        (None, 0) => format!("The hub {at} has not pushed yet, so it is checked as ever."),
-        _ => format!("The hub {at} missed entries, so it is checked as ever."),
+        (Some(_), 0) => format!("The hub {at} has not pushed for a month, so it is checked as usual."),
+        (None, 0) => format!("The hub {at} has not pushed yet, so it is checked as usual."),
+        _ => format!("The hub {at} missed entries, so it is checked as usual."),
     }
 }
 

@@ -14,6 +14,7 @@ mod fleet;
 mod list;
 mod one;
 mod opml;
+mod push;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;

@@ -30,7 +30,7 @@ use almanack_engine::{
     tick::Ticker,
     zones::Zones,
 };
-use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
+use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -225,6 +225,7 @@ impl World {
             rescheduler: Arc::new(rescheduler),
             schedules: schedules.clone(),
             sources: fixture.sources.clone(),
+            publishers: Publishers::default(),
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
             watching: None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use almanack_adapters::clock::SystemClock;
+use almanack_adapters::{clock::SystemClock, feed::checker::FeedChecker};
 use almanack_core::{
     source::{Definition, SourceId, check::Checker, policy::Policy},
     store::{Added, Store},
@@ -141,11 +141,18 @@ impl Field {
     }
 
     fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
-        let checker = wiring::checker(&self.settings, clock.clone());
-        Ok(Arc::new(Counting {
-            checker: checker.map_err(|it| failed(&it))?,
+        Ok(self.counted(self.feed_checker(clock)?))
+    }
+
+    fn feed_checker(&self, clock: &Arc<dyn Clock>) -> Result<FeedChecker> {
+        wiring::checker(&self.settings, clock.clone()).map_err(|it| failed(&it))
+    }
+
+    fn counted(&self, checker: FeedChecker) -> Arc<dyn Checker> {
+        Arc::new(Counting {
+            checker: Arc::new(checker),
             meter: self.meter(),
-        }))
+        })
     }
 
     /// The meter of all nodes.
@@ -168,10 +175,12 @@ impl Field {
         store: Arc<dyn Store>,
         clock: Arc<CorrectedClock>,
     ) -> Result<RunningNode> {
-        let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
+        let checker = self.feed_checker(&(clock.clone() as Arc<dyn Clock>))?;
+        let hubs = wiring::hubs(&self.settings, checker.clone());
+        let checker = self.counted(checker);
         let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
         let times = (&clock, Arc::new(way_in));
-        let lookout = Lookout::new(&self.settings, (&store, &store), times, checker);
+        let lookout = Lookout::new(&self.settings, (&store, &store), times, (checker, hubs));
         let subscriptions = Reloadable::default();
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);
