@@ -200,6 +200,8 @@ mod tests {
                 source: SourceId(1),
                 key: "id:1".to_owned(),
                 seen_at: Timestamp::UNIX_EPOCH,
+                revision: 1,
+                updated_at: None,
                 found: FoundEntry {
                     content,
                     summary,

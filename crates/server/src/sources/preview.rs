@@ -33,7 +33,9 @@ pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<Previe
         left_out,
         ..
     } = state.sources.preview(&definition).await?;
-    entries.iter_mut().for_each(|it| it.content = None);
+    for entry in &mut entries {
+        entry.content = None;
+    }
     Ok(Json(PreviewView {
         address: definition.address,
         title,
