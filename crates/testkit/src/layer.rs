@@ -192,6 +192,7 @@ layered! {
         add_sources(sources: Vec<Source>) -> Vec<Added>;
         load_sources(&ids: [SourceId]) -> Vec<Option<Source>>;
         load_source_at(&address: str) -> Option<Source>;
+        find_sources(&address: str) -> Vec<SourceId>;
         list_sources(&filter: SourceFilter) -> Page<Source, SourceId>;
         load_due_sources(
             source_type: Option<SourceType>, now: Timestamp, limit: usize

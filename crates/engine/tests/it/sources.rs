@@ -1,6 +1,8 @@
 //! Sources from their row to their task and back, on both databases, by a clock that a test moves
 //! and a world that answers as configured.
 
+mod push;
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
@@ -15,6 +17,7 @@ use almanack_core::{
         Attention, Definition, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
         entry::FoundEntry,
+        hub::Reach,
         policy::cadence::Cadence,
         reading::Reading,
     },
@@ -35,6 +38,7 @@ use almanack_engine::{
 use almanack_testkit::{
     clock::{ManualClock, ManualTime},
     fixture::{START, at, claim_request},
+    hubs::ScriptedHubs,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -115,6 +119,7 @@ struct SourceHarness {
     world: Arc<World>,
     sources: Arc<Sources>,
     fleet: Arc<Fleet>,
+    hubs: Arc<ScriptedHubs>,
     handler: SourceHandler,
     claims: Mutex<i64>,
 }
@@ -137,12 +142,14 @@ impl SourceHarness {
             checker: checker.clone(),
             fleet: fleet.clone(),
         });
+        let hubs = Arc::new(ScriptedHubs::new(Reach::Off));
         let handler = SourceHandler {
             store: store.clone(),
             clock: clock.clone(),
             checker,
             fleet: fleet.clone(),
             subscriptions: Reloadable::default(),
+            hubs: hubs.clone(),
         };
         Self {
             store,
@@ -150,8 +157,21 @@ impl SourceHarness {
             world,
             sources,
             fleet,
+            hubs,
             handler,
             claims: Mutex::new(0),
+        }
+    }
+
+    /// Another handler of the same node.
+    fn handler(&self) -> SourceHandler {
+        SourceHandler {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            checker: self.world.clone(),
+            fleet: self.fleet.clone(),
+            subscriptions: Reloadable::default(),
+            hubs: self.hubs.clone(),
         }
     }
 

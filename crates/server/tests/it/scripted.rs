@@ -14,6 +14,7 @@ use almanack_core::{
             Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
         },
         entry::FoundEntry,
+        hub::Reach,
         reading::Reading,
     },
     store::Store,
@@ -31,6 +32,7 @@ use almanack_engine::{
     watch::{WatchSettings, Watching},
 };
 use almanack_server::{Opml, Outline};
+use almanack_testkit::hubs::ScriptedHubs;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -151,6 +153,7 @@ impl Fixture {
             checker: script.clone(),
             fleet,
             subscriptions: Reloadable::default(),
+            hubs: Arc::new(ScriptedHubs::new(Reach::Off)),
         };
         Self {
             sources: Arc::new(sources),
