@@ -2,6 +2,7 @@
 
 mod killed;
 mod live;
+mod pushed;
 mod wrong;
 
 use serde_json::Value;

@@ -40,6 +40,7 @@ pub(super) async fn run(
 fn further(source: &Value, why: &Value) -> Vec<String> {
     let mut sentences = vec![policy(source, &text(&why["policy"]))];
     sentences.extend(why["requests"].as_array().into_iter().flatten().map(text));
+    sentences.extend(why["push"].as_str().map(str::to_owned));
     let error = &why["last_error"];
     if !error.is_null() {
         let (detail, meaning) = (text(&error["detail"]), text(&error["meaning"]));

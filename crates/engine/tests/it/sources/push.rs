@@ -25,6 +25,7 @@ on_both!(
     ss_08_a_source_whose_host_asked_for_a_wait_is_not_due,
 );
 
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
 const TOPIC: &str = "https://example.com/feed";
 
 fn naming_hub(titles: &[&str]) -> Look {
@@ -106,7 +107,8 @@ async fn ss_23_a_named_hub_is_asked_and_confirmed_once(fixture: Fixture) {
     assert_eq!(hub.state(room.clock.now()), HubState::Requested);
     assert_eq!(hub.token, asked[0].1.token, "the row knows what the hub knows");
     let source = room.admitted(id).await;
-    let wrong = room.push().confirm(&source, "https://other.example/", None);
+    let push = room.push();
+    let wrong = push.confirm(&source, "https://other.example/", None);
     assert!(!wrong.await.unwrap(), "another topic");
     assert_eq!(room.hub(id).await.leased_until, None);
     room.confirm(id, HOUR * 240).await;
