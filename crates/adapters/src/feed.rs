@@ -27,6 +27,7 @@ mod draft;
 mod fetch;
 pub mod freshness;
 pub(crate) mod html;
+mod hub;
 mod json;
 mod json_feed;
 mod markup;
@@ -37,6 +38,7 @@ mod sniff;
 mod soft_error;
 mod syndication;
 pub(crate) mod text;
+pub mod websub;
 pub(crate) mod xml;
 
 use std::cell::LazyCell;

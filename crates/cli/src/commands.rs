@@ -320,7 +320,7 @@ impl CommandContext {
             store,
             clock,
             rescheduler,
-            checker,
+            checker: Arc::new(checker),
             fleet,
         })
     }

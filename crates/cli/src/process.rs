@@ -98,6 +98,7 @@ pub(crate) async fn start(
         rescheduler: equipment.rescheduler(),
         schedules,
         sources: equipment.sources().sources.clone(),
+        publishers: equipment.publishers(settings),
         opml: Arc::new(Lists(clock.clone())),
         subscriptions: in_force.subscriptions(),
         watching: Some(equipment.watching()),

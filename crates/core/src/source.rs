@@ -14,6 +14,7 @@ pub mod clock;
 pub mod courtesy;
 pub mod entry;
 pub mod hints;
+pub mod hub;
 pub mod identity;
 pub mod options;
 pub mod policy;

@@ -34,7 +34,7 @@ pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
-    Added, EntryChange, EntryEdit, EntryFilter, EntryQuestion, EntryRetention, Fleet,
+    Added, EntryChange, EntryEdit, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet,
     KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries, SourceFilter, SourceNumbers, SourceStore,
     SourceWrite, Written,
 };

@@ -11,6 +11,8 @@ mod courtesy;
 mod error;
 pub mod fleet;
 pub mod keeper;
+mod ping;
+pub mod push;
 mod standing;
 pub mod sync;
 

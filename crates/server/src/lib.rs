@@ -49,12 +49,13 @@ use almanack_core::{
     address::IpNet,
     sign_in::password::Passwords,
     signature::Verifier,
+    source::hub::Reach,
     store::Store,
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
     editions::Editions, health::Health, reloadable::Reloadable, reschedule::Rescheduler,
-    schedules::Schedules, sources::Sources, tick::Ticker, watch::Watching,
+    schedules::Schedules, sources::{Sources, push::Push}, tick::Ticker, watch::Watching,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
@@ -95,6 +96,8 @@ pub struct AppState {
     pub schedules: Arc<Schedules>,
     /// Changes sources.
     pub sources: Arc<Sources>,
+    /// What publishers and their hubs may do here.
+    pub publishers: Publishers,
     /// Reads and writes OPML.
     pub opml: Arc<dyn Opml>,
     /// Event subscriptions.
@@ -153,6 +156,27 @@ pub struct Configured {
     pub words: [&'static str; 2],
     /// Whether a change takes effect on reload, without a restart.
     pub reloadable: bool,
+}
+
+/// What publishers and their hubs may do here (default: nothing).
+#[derive(Clone)]
+pub struct Publishers {
+    /// Takes what hubs push, in a process that hubs can reach.
+    pub push: Option<Arc<Push>>,
+    /// Whether hubs can push to the nodes.
+    pub reach: Reach,
+    /// Whether anyone may ping (`POST /ping`).
+    pub ping: bool,
+}
+
+impl Default for Publishers {
+    fn default() -> Self {
+        Self {
+            push: None,
+            reach: Reach::Off,
+            ping: false,
+        }
+    }
 }
 
 /// What `POST /tick` needs.

@@ -14,8 +14,8 @@ use almanack_core::{
         policy::cadence::Cadence,
     },
     store::{
-        Added, EntryFilter, EntryQuestion, EntryRetention, Fleet, KnownEntry, Page, PrunedEntries,
-        Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, Written,
+        Added, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet, KnownEntry, Page,
+        PrunedEntries, Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
 use async_trait::async_trait;
@@ -195,6 +195,14 @@ pub(crate) const LOAD_OF_FILE: &str = concat!(
     " from source s where s.source_id > $1 and s.options like '%\"from_file\":true%' \
      order by s.source_id limit $2"
 );
+/// Who is at an address, or has it as its site. The databases differ in how they read JSON; the
+/// index on the site holds only sources that have one.
+pub(crate) const FIND_SQLITE: &str = "select source_id from source where address = ?1 \
+     union select source_id from source where json_extract(options, '$.site') is not null \
+     and json_extract(options, '$.site') = ?1 order by source_id limit ?2";
+pub(crate) const FIND_POSTGRES: &str = "select source_id from source where address = $1 \
+     union select source_id from source where (options::json ->> 'site') is not null \
+     and (options::json ->> 'site') = $1 order by source_id limit $2";
 
 /// What is due, longest first, of any type or of one.
 pub(crate) const LOAD_DUE: &str = concat!(
@@ -358,6 +366,11 @@ impl<D: Database> SourceStore for SqlStore<D> {
         self.listed(name, LOAD_OF_FILE, values, listed).await
     }
 
+    async fn find_sources(&self, address: &str) -> Result<Vec<SourceId>> {
+        let address = address.to_owned();
+        self.ask(Read, "find sources", address, asked!(find)).await
+    }
+
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
         self.ask(Read, "list sources", filter.clone(), asked!(page))
             .await
@@ -447,6 +460,12 @@ impl<D: Database> SourceStore for SqlStore<D> {
     ) -> Result<PrunedEntries> {
         self.0.prune_entries(retention, after, limit).await
     }
+}
+
+async fn find(session: &dyn Session, address: &String) -> Result<Vec<SourceId>> {
+    let text = session.text(FIND_SQLITE, FIND_POSTGRES);
+    let values = values![address, most(FOUND_MAX)];
+    session.rows(text, &values, |row| row.get(0)).await
 }
 
 async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {

@@ -198,6 +198,7 @@ layered! {
         load_sources(&ids: [SourceId]) -> Vec<Option<Source>>;
         load_source_at(&address: str) -> Option<Source>;
         load_file_sources(after: SourceId, limit: usize) -> Vec<Source>;
+        find_sources(&address: str) -> Vec<SourceId>;
         list_sources(&filter: SourceFilter) -> Page<Source, SourceId>;
         load_due_sources(
             source_type: Option<SourceType>, now: Timestamp, limit: usize

@@ -21,6 +21,7 @@ use almanack_core::{
         },
         courtesy::Courtesy,
         entry::ENTRIES_PER_DOCUMENT,
+        hub::Pushed,
         options::Options,
         reading::Reading,
     },
@@ -30,6 +31,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
 };
+use url::Url;
 
 use super::{
     answer,
@@ -37,7 +39,7 @@ use super::{
     discover,
     draft::Against,
     fetch::{self, Asking},
-    freshness,
+    freshness, hub,
 };
 use crate::{
     http::{
@@ -55,6 +57,9 @@ const HOLD_LIMITED: SignedDuration = SignedDuration::from_hours(1);
 const HOLD_UNAVAILABLE: SignedDuration = SignedDuration::from_mins(5);
 /// Longest validator that is kept, in bytes. A longer one would cost more than it saves.
 const VALIDATOR_BYTES_MAX: usize = 1000;
+
+/// Largest answer of a hub, in bytes: a sentence.
+const HUB_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Looks at sources over HTTP.
 #[derive(Clone)]
@@ -184,11 +189,7 @@ impl FeedChecker {
         let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
         let (reading, base) = (ask.reading.clone(), head.address.clone());
         let error_texts = ask.options.error_texts.clone();
-        let against = Against {
-            now,
-            known: Arc::clone(&ask.known),
-            entries_max: self.entries_max,
-        };
+        let against = self.against(ask, now);
         let read = self.blocking_pool.run(move || {
             let content_type = content_type.as_deref();
             super::check_error_texts(&error_texts, &body, content_type, &base)?;
@@ -202,8 +203,50 @@ impl FeedChecker {
             let delay = self.robots.delay_s(&head.address);
             document.hints.every = document.hints.every.max(delay);
         }
+        document.hub = hub::of_headers(&head.headers, &head.address, document.hub.take());
         self.drop_foul_links(&mut document);
         Ok(document)
+    }
+
+    /// Reads what a hub pushed as if the source's own address had answered it.
+    pub(super) async fn read_pushed(
+        &self,
+        ask: &Ask,
+        pushed: Pushed,
+        now: Timestamp,
+    ) -> Result<Document, Failure> {
+        let malformed = |_| Failure::new(FailureClass::Malformed, "the source has no address");
+        let base = Url::parse(&ask.address).map_err(malformed)?;
+        let (reading, against) = (ask.reading.clone(), self.against(ask, now));
+        let read = self.blocking_pool.run(move || {
+            let content_type = pushed.content_type.as_deref();
+            super::read_against(&reading, &pushed.body, content_type, &base, &against)
+        });
+        let mut document = read.await?;
+        self.drop_foul_links(&mut document);
+        Ok(document)
+    }
+
+    /// Sends a request to a hub, within the pace of its host.
+    pub(super) async fn post(&self, request: Request, now: Timestamp) -> Result<Response, Error> {
+        let visit: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
+        let limits = Limits {
+            body_bytes: HUB_BODY_BYTES_MAX,
+            ..self.limits
+        };
+        let response = self.client.send(request.limits(limits).through(visit)).await?;
+        if let Some(failure) = answer::refusal(&response.head, now) {
+            self.hold(&response.head, &failure, now);
+        }
+        Ok(response)
+    }
+
+    fn against(&self, ask: &Ask, now: Timestamp) -> Against {
+        Against {
+            now,
+            known: Arc::clone(&ask.known),
+            entries_max: self.entries_max,
+        }
     }
 
     /// Links of entries and of their files reach everyone downstream: readers of editions,

@@ -1,14 +1,14 @@
 //! JSON Feed. It is short enough to be read field by field, so that a number where a text should
 //! be, or a title that is missing, does not cost the whole feed.
 
-use almanack_core::source::{check::Document, entry::Enclosure};
+use almanack_core::source::{check::Document, entry::Enclosure, hub::NamedHub};
 use serde_json::Value;
 use url::Url;
 
 use super::{
     date,
     draft::{self, Against, Draft},
-    json,
+    hub, json,
     markup::Markup,
 };
 
@@ -27,7 +27,23 @@ pub(crate) fn read(document: &Value, base: &Url, against: &Against) -> Document 
         draft.author = draft.author.or_else(|| authors.clone());
         draft
     });
-    draft::document(text(document, "title"), drafts.collect(), base, against)
+    let mut read = draft::document(text(document, "title"), drafts.collect(), base, against);
+    read.hub = hub_of(document, base);
+    read
+}
+
+/// A hub may be of another protocol.
+fn hub_of(document: &Value, base: &Url) -> Option<NamedHub> {
+    let hubs = document.get("hubs").and_then(Value::as_array);
+    let is_ours = |hub: &&Value| {
+        let kind = hub.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| kind.eq_ignore_ascii_case("websub"))
+    };
+    let hub = hubs.into_iter().flatten().find(is_ours)?;
+    let hub = ("hub", hub.get("url")?.as_str()?);
+    let own = document.get("feed_url").and_then(Value::as_str);
+    let own = own.map(|own| ("self", own));
+    hub::of_links([Some(hub), own].into_iter().flatten(), base)
 }
 
 fn draft(item: &Value) -> Draft {

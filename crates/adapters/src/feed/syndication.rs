@@ -21,6 +21,7 @@ use url::Url;
 use super::{
     date, dialect,
     draft::{self, Against, Draft},
+    hub,
     markup::Markup,
     text,
     xml::{self, Extra, Tag},
@@ -82,6 +83,9 @@ pub(crate) fn read(
     });
     let mut document = draft::document(title, drafts.collect(), base, against);
     document.hints = outline.hints;
+    let links = feed.links.iter();
+    let links = links.filter_map(|link| Some((link.rel.as_deref()?, link.href.as_str())));
+    document.hub = hub::of_links(links, base);
     Ok(document)
 }
 

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_adapters::{
-    feed::checker::FeedChecker,
+    feed::{
+        checker::FeedChecker,
+        websub::{Home, WebSub},
+    },
     http::{
         Limits,
         host_paces::{HostPaces, Sharing},
@@ -11,7 +14,11 @@ use almanack_adapters::{
 };
 use almanack_core::{
     event::outgoing::Subscriptions,
-    source::{SOURCE_CHECK, check::Checker},
+    source::{
+        SOURCE_CHECK,
+        check::Checker,
+        hub::{Hubs, Reach},
+    },
     store::{PermitStore, Store},
     time::{Clock, CorrectedClock},
 };
@@ -24,8 +31,10 @@ use almanack_engine::{
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
         keeper::{KeepEntries, SourceKeeper},
+        push::Push,
     },
 };
+use almanack_server::Publishers;
 
 use super::{Timing, entropy, is_shared, outbound, own_kind, secrets::SourceSecrets, timeout};
 use crate::{config::Settings, failure::Result};
@@ -35,7 +44,7 @@ pub(crate) fn checker(
     settings: &Settings,
     kept: Kept<'_>,
     clock: Arc<dyn Clock>,
-) -> Result<Arc<dyn Checker>> {
+) -> Result<FeedChecker> {
     let host_paces = HostPaces::new(settings.sources.pace(), clock);
     checker_in(settings, kept, host_paces)
 }
@@ -51,7 +60,7 @@ fn checker_in(
     settings: &Settings,
     kept: Kept<'_>,
     host_paces: HostPaces,
-) -> Result<Arc<dyn Checker>> {
+) -> Result<FeedChecker> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -60,11 +69,29 @@ fn checker_in(
         ..Limits::default()
     };
     let secrets = SourceSecrets::new(settings, kept.environment);
-    let checker = FeedChecker::with_limits(client, host_paces, limits)
+    Ok(FeedChecker::with_limits(client, host_paces, limits)
         .with_secrets(Arc::new(secrets))
         .reading_entries(sources.entries_per_document)
-        .counted_in(kept.fleet.courtesy());
-    Ok(Arc::new(checker))
+        .counted_in(kept.fleet.courtesy()))
+}
+
+/// Asks hubs to push, as `checker` asks sources.
+pub(crate) fn hubs(settings: &Settings, checker: FeedChecker) -> Arc<dyn Hubs> {
+    let home = Home {
+        public_url: settings.server.public_url.clone(),
+        is_on: settings.sources.push,
+        key: settings.sources.push_secret.clone(),
+    };
+    Arc::new(WebSub::new(checker, home, entropy()))
+}
+
+/// Whether hubs can push to the nodes of these settings.
+pub(crate) fn reach(settings: &Settings) -> Reach {
+    match (settings.sources.push, &settings.server.public_url) {
+        (false, _) => Reach::Off,
+        (true, None) => Reach::NoAddress,
+        (true, Some(_)) => Reach::Open,
+    }
 }
 
 /// The same for a node: where several nodes share a database, they share their host paces.
@@ -73,7 +100,7 @@ pub(super) fn node_checker(
     kept: Kept<'_>,
     store: &Arc<dyn Store>,
     timing: &Timing,
-) -> Result<Arc<dyn Checker>> {
+) -> Result<FeedChecker> {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
         return checker(settings, kept, clock);
@@ -105,6 +132,7 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
 #[derive(Clone)]
 pub(crate) struct Lookout {
     checker: Arc<dyn Checker>,
+    hubs: Arc<dyn Hubs>,
     fleet: Arc<Fleet>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -119,7 +147,7 @@ impl Lookout {
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),
-        (checker, fleet): (Arc<dyn Checker>, Arc<Fleet>),
+        (checker, hubs, fleet): (Arc<dyn Checker>, Arc<dyn Hubs>, Arc<Fleet>),
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
         let sources = Sources {
@@ -131,6 +159,7 @@ impl Lookout {
         };
         Self {
             checker,
+            hubs,
             fleet,
             store: Arc::clone(work),
             clock,
@@ -158,14 +187,37 @@ impl Lookout {
         handlers: Handlers,
         subscriptions: &Reloadable<Subscriptions>,
     ) -> Result<Handlers> {
-        let handler = SourceHandler {
+        let handler = self.handler(subscriptions);
+        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
+    }
+
+    fn handler(&self, subscriptions: &Reloadable<Subscriptions>) -> SourceHandler {
+        SourceHandler {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             checker: Arc::clone(&self.checker),
             fleet: Arc::clone(&self.fleet),
             subscriptions: subscriptions.clone(),
+            hubs: Arc::clone(&self.hubs),
+        }
+    }
+
+    /// What publishers and their hubs may do at this node.
+    pub(crate) fn publishers(
+        &self,
+        settings: &Settings,
+        subscriptions: &Reloadable<Subscriptions>,
+    ) -> Publishers {
+        let push = Push {
+            sources: Arc::clone(&self.sources),
+            handler: self.handler(subscriptions),
+            body_bytes: settings.sources.body_bytes,
         };
-        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
+        Publishers {
+            push: Some(Arc::new(push)),
+            reach: self.hubs.reach(),
+            ping: settings.sources.ping,
+        }
     }
 
     /// Maintains the price, the tasks of sources and their entries.

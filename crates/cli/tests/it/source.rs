@@ -3,6 +3,7 @@
 mod fetching;
 mod killed;
 mod live;
+mod pushed;
 mod repair;
 mod wrong;
 

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entry::FoundEntry, hints::Hints, identity::Known, options::Options, reading::Reading};
+use super::{
+    entry::FoundEntry, hints::Hints, hub::NamedHub, identity::Known, options::Options,
+    reading::Reading,
+};
 
 /// Looks at sources.
 #[async_trait]
@@ -107,6 +110,8 @@ pub struct Document {
     pub hints: Hints,
     /// Where the address has moved for good, if every hop said so.
     pub moved_to: Option<String>,
+    /// The hub that pushes it.
+    pub hub: Option<NamedHub>,
 }
 
 /// An entry that is shown as it was last time.

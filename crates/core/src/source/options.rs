@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::Evidence;
+use super::{clock::Evidence, hub::Hub};
 
 /// Options of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -99,26 +99,6 @@ pub struct Publisher {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
-}
-
-/// A WebSub subscription (SS-23).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Hub {
-    /// Address of the hub.
-    pub hub: String,
-    /// The topic, as the publisher names it (`rel="self"`).
-    pub topic: String,
-    /// Random part of the callback address: who does not know it cannot push.
-    pub token: String,
-    /// When the subscription was last requested.
-    pub requested_at: Option<jiff::Timestamp>,
-    /// Until when the hub has confirmed it.
-    pub leased_until: Option<jiff::Timestamp>,
-    /// When the hub last pushed something.
-    pub pushed_at: Option<jiff::Timestamp>,
-    /// Why the hub refused, if it did.
-    pub refused: Option<String>,
 }
 
 #[cfg(test)]

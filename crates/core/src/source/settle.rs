@@ -9,6 +9,7 @@
 //! time.
 
 mod learn;
+mod push;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,6 +26,7 @@ use super::{
 use crate::{finish::shorten, schedule::hash_of, time::to_micros};
 
 pub use learn::{Believed, believed, replan};
+pub use push::settle_push;
 
 /// How often in a row a permanent move must be reported before it is believed: a captive network or
 /// a mistake at the other end must not take a source away.
@@ -37,6 +39,11 @@ pub const GONE_FOR: SignedDuration = SignedDuration::from_hours(12);
 /// Waits after failures are spread by up to this part of their length, so that what failed together
 /// does not come back together.
 const SPREAD: f64 = 0.05;
+
+/// Why a source waits that was due: another of its host's sources was answered 429 or 503, or the
+/// pace of the host is used up.
+const HOST_WAITS: &str =
+    "its host asked for a wait, or is as busy as its pace allows; no request was made";
 
 /// What a node decides by.
 #[derive(Debug, Clone)]
@@ -90,6 +97,12 @@ pub enum Notice {
     PolicyUnreadable(String),
 }
 
+/// Whether a source waits for its host, which must not be asked sooner.
+pub fn is_waiting_for_host(source: &Source, now: Timestamp) -> bool {
+    let waits = source.stats.next_due_at.is_some_and(|at| at > now);
+    waits && source.reason.as_deref() == Some(HOST_WAITS)
+}
+
 /// Decides what a look at `now` does to its source.
 pub fn settle(source: &Source, made: CompletedCheck<'_>, terms: &Terms, now: Timestamp) -> Settled {
     let now = to_micros(now);
@@ -105,8 +118,7 @@ pub fn settle(source: &Source, made: CompletedCheck<'_>, terms: &Terms, now: Tim
         Look::Document(document) => settling.document(document, made),
         Look::Unchanged(unchanged) => settling.unchanged(unchanged, made),
         Look::Failed(failure) => settling.failure(failure),
-        // No request was made, so nothing changes but the wait.
-        Look::Wait(at) => settling.source.stats.next_due_at = Some(to_micros(*at)),
+        Look::Wait(at) => settling.wait(*at),
     }
     settling.end()
 }
@@ -144,7 +156,18 @@ impl Settling<'_> {
         });
     }
 
+    /// No request was made, so nothing changes but the wait.
+    fn wait(&mut self, until: Timestamp) {
+        let stats = &mut self.source.stats;
+        let until = Some(to_micros(until));
+        stats.next_due_at = until.max(stats.backoff_until);
+        self.source.reason = Some(HOST_WAITS.to_owned());
+    }
+
     fn document(&mut self, document: &Document, made: CompletedCheck<'_>) {
+        if let Some(hub) = &mut self.source.memory.publisher.hub {
+            hub.note_found(made.fresh, self.before.stats.last_check_at, self.now);
+        }
         let memory = &mut self.source.memory;
         memory.validators = document.validators.clone();
         memory.hints = document.hints;

@@ -12,6 +12,9 @@ use crate::source::{
 };
 use crate::task::NewTask;
 
+/// Most sources that share a site and are found by it.
+pub const FOUND_MAX: usize = 20;
+
 /// The result of adding a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
@@ -216,6 +219,10 @@ pub trait SourceStore: Send + Sync {
     /// A page of sources, by number. The cost is that of those examined, never that of all there
     /// are.
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>>;
+
+    /// Sources at this address, or with this site ([`crate::source::options::Options::site`]); the
+    /// first [`FOUND_MAX`] by number.
+    async fn find_sources(&self, address: &str) -> Result<Vec<SourceId>>;
 
     /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08):
     /// both are said by `next_due_at` alone. The cost grows with what it answers.

@@ -15,6 +15,7 @@ use almanack_core::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
         clock,
+        hub::Hubs,
         identity::{Known, Recognised, question, recognise},
         settle::{CompletedCheck, Notice, Settled, settle},
     },
@@ -29,7 +30,9 @@ use super::{courtesy, fleet::Fleet};
 use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
-const ROUNDS_MAX: usize = 10;
+pub(super) const ROUNDS_MAX: usize = 10;
+/// Shortest wait for a host that the row is written for.
+const WAIT_WRITTEN_MIN: SignedDuration = SignedDuration::from_mins(1);
 /// When to come again if the store did not answer.
 const STORE_AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// When to come again if the store takes nothing at all about this source.
@@ -45,11 +48,13 @@ pub struct SourceHandler {
     pub fleet: Arc<Fleet>,
     /// Whom to report new entries to.
     pub subscriptions: Reloadable<Subscriptions>,
+    /// What asks hubs, and reads what they push.
+    pub hubs: Arc<dyn Hubs>,
 }
 
 /// What ended an attempt before its time.
 #[derive(Debug, thiserror::Error)]
-enum Stopped {
+pub(super) enum Stopped {
     /// Why a source is not looked at any more.
     #[error("{0}")]
     NotLookedAt(String),
@@ -72,7 +77,7 @@ impl SourceHandler {
         let at = self.clock.now().max(started_at);
         courtesy::count(self.fleet.courtesy(), &source, &look, started_at);
         if let Look::Wait(until) = look {
-            return Ok(Some(until));
+            return self.wait(source, until, at).await.map(Some);
         }
         self.fleet.count();
         let made = LookMade {
@@ -84,11 +89,32 @@ impl SourceHandler {
         Ok(settled.next_at)
     }
 
-    /// Writes what the look did to the source.
+    /// Waits for the host. The row says so, because lists are in its order (SS-08); a moment's wait
+    /// for a busy host is not worth a write.
+    async fn wait(
+        &self,
+        source: Source,
+        until: Timestamp,
+        at: Timestamp,
+    ) -> Result<Timestamp, Stopped> {
+        if until.duration_since(at) < WAIT_WRITTEN_MIN {
+            return Ok(until);
+        }
+        let made = LookMade {
+            look: Look::Wait(until),
+            at,
+            took: SignedDuration::ZERO,
+        };
+        let settled = self.keep(source, &made).await?;
+        Ok(settled.next_at.unwrap_or(until))
+    }
+
+    /// Writes what the look did to the source, and then asks its hub if it is time.
     async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
-            let mut told = self.recognise(&source, made).await?;
+            self.check_reach(&mut source);
+            let mut told = self.recognise(&source, &made.look, made.at).await?;
             let corrected = clock::correct(&source, &mut told.fresh, made.at);
             let check = CompletedCheck {
                 look: &made.look,
@@ -97,7 +123,8 @@ impl SourceHandler {
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&corrected, check, &self.fleet.terms(), made.at);
+            let mut settled = settle(&corrected, check, &self.fleet.terms(), made.at);
+            let asks_hub = self.tend(&mut settled, &made.look, made.at);
             let entries = told.fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
@@ -109,8 +136,13 @@ impl SourceHandler {
             write.event_tasks = self.subscriptions.get().of_source(&source, &write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
-                    measure(&settled, entries, made.took);
+                    if !matches!(made.look, Look::Wait(_)) {
+                        measure(&settled, entries, made.took);
+                    }
                     report(&settled);
+                    if asks_hub {
+                        self.ask_hub(&settled.source).await;
+                    }
                     return Ok(settled);
                 }
                 Some(Written::Taken(other)) => moved_onto = Some(other),
@@ -123,12 +155,13 @@ impl SourceHandler {
     }
 
     /// Tells the entries of a look apart: what is new, what was edited, what is known.
-    async fn recognise(
+    pub(super) async fn recognise(
         &self,
         source: &Source,
-        made: &LookMade,
+        look: &Look,
+        at: Timestamp,
     ) -> Result<Recognised, store::Error> {
-        let Look::Document(document) = &made.look else {
+        let Look::Document(document) = look else {
             return Ok(Recognised::default());
         };
         let asked = question(source, document);
@@ -137,7 +170,7 @@ impl SourceHandler {
         } else {
             self.store.known_entries(source.id, &asked).await?
         };
-        let mut told = recognise(source, document, &rows, made.at);
+        let mut told = recognise(source, document, &rows, at);
         oldest_first(&mut told.fresh, |(_, found)| found.published_at);
         oldest_first(&mut told.edited, |change| {
             change
@@ -172,7 +205,7 @@ impl SourceHandler {
         }
     }
 
-    async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
+    pub(super) async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
         let found = self.store.load_sources(&[id]).await?.pop().flatten();
         let why = match found {
             None => format!("there is no source {id}"),
@@ -192,7 +225,7 @@ fn oldest_first<T>(entries: &mut [T], published_at: impl Fn(&T) -> Option<Timest
     entries.sort_by_key(|entry| published_at(entry).unwrap_or(Timestamp::MAX));
 }
 
-fn ask(source: &Source) -> Ask {
+pub(super) fn ask(source: &Source) -> Ask {
     Ask {
         address: source.definition.address.clone(),
         reading: source.definition.reading.clone(),

@@ -2,6 +2,7 @@
 //! and a world that answers as configured.
 
 mod identity;
+mod push;
 mod repair;
 
 use std::{
@@ -20,6 +21,7 @@ use almanack_core::{
         courtesy::Day,
         entry::FoundEntry,
         hints::Hints,
+        hub::Reach,
         options::Options,
         policy::cadence::Cadence,
         reading::Reading,
@@ -41,6 +43,7 @@ use almanack_engine::{
 use almanack_testkit::{
     clock::{ManualClock, ManualTime},
     fixture::{START, at, claim_request},
+    hubs::ScriptedHubs,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -128,6 +131,7 @@ struct SourceHarness {
     world: Arc<World>,
     sources: Arc<Sources>,
     fleet: Arc<Fleet>,
+    hubs: Arc<ScriptedHubs>,
     handler: SourceHandler,
     claims: Mutex<i64>,
 }
@@ -150,12 +154,14 @@ impl SourceHarness {
             checker: checker.clone(),
             fleet: fleet.clone(),
         });
+        let hubs = Arc::new(ScriptedHubs::new(Reach::Off));
         let handler = SourceHandler {
             store: store.clone(),
             clock: clock.clone(),
             checker,
             fleet: fleet.clone(),
             subscriptions: Reloadable::default(),
+            hubs: hubs.clone(),
         };
         Self {
             store,
@@ -163,8 +169,21 @@ impl SourceHarness {
             world,
             sources,
             fleet,
+            hubs,
             handler,
             claims: Mutex::new(0),
+        }
+    }
+
+    /// Another handler of the same node.
+    fn handler(&self) -> SourceHandler {
+        SourceHandler {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            checker: self.world.clone(),
+            fleet: self.fleet.clone(),
+            subscriptions: Reloadable::default(),
+            hubs: self.hubs.clone(),
         }
     }
 

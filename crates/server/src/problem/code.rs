@@ -75,6 +75,8 @@ codes! {
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
+    /// No subscription at a hub has this callback.
+    NotSubscribed = "not_subscribed", GONE, "Not subscribed";
     /// There is no edition for this day.
     NoSuchEdition = "no_such_edition", NOT_FOUND, "No such edition";
     /// The edition has no such document.

@@ -1,5 +1,6 @@
 //! Why a source is checked when it is: the active policy, what it has learned, and a sentence.
 
+use almanack_core::source::hub;
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 use almanack_core::{source::Source, source::check::FailureClass, store::EntryFilter};
@@ -44,6 +45,8 @@ pub(crate) struct SourceWhyView {
     clock_ahead_s: Option<i32>,
     /// The publisher's limits, one sentence each.
     requests: Vec<String>,
+    /// Whether its hub pushes it, and if not, why; null if it names no hub.
+    push: Option<String>,
     /// The last failure, if the last check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<ErrorView>,
@@ -93,6 +96,11 @@ pub(crate) async fn why_source(
         silent_at,
         clock_ahead_s: source.memory.publisher.clock_ahead_s,
         requests: requests(&source.memory.hints),
+        push: hub::sentence(
+            source.memory.publisher.hub.as_ref(),
+            state.publishers.reach,
+            state.clock.now(),
+        ),
         last_error: last_error(&source),
         damaged: believed.damaged,
     }))

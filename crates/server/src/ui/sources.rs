@@ -17,6 +17,7 @@ mod list;
 mod one;
 mod opml;
 mod options;
+mod push;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;

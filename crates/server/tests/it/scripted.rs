@@ -14,6 +14,7 @@ use almanack_core::{
             Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
         },
         entry::FoundEntry,
+        hub::Reach,
         options::Options,
         reading::Reading,
     },
@@ -28,10 +29,12 @@ use almanack_engine::{
         Sources,
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
+        push::Push,
     },
     watch::{WatchSettings, Watching},
 };
-use almanack_server::{Opml, Outline};
+use almanack_server::{Opml, Outline, Publishers};
+use almanack_testkit::hubs::ScriptedHubs;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -157,11 +160,37 @@ impl Fixture {
             checker: script.clone(),
             fleet,
             subscriptions: Reloadable::default(),
+            hubs: Arc::new(ScriptedHubs::new(Reach::Off)),
         };
         Self {
             sources: Arc::new(sources),
             script,
             handler,
+        }
+    }
+}
+
+impl Fixture {
+    /// Has these hubs push, and anyone ping.
+    pub(crate) fn pushed(&mut self, hubs: &Arc<ScriptedHubs>) -> Publishers {
+        let handler = |of: &SourceHandler| SourceHandler {
+            store: of.store.clone(),
+            clock: of.clock.clone(),
+            checker: of.checker.clone(),
+            fleet: of.fleet.clone(),
+            subscriptions: of.subscriptions.clone(),
+            hubs: hubs.clone(),
+        };
+        self.handler = handler(&self.handler);
+        let push = Push {
+            sources: self.sources.clone(),
+            handler: handler(&self.handler),
+            body_bytes: 4_000,
+        };
+        Publishers {
+            push: Some(Arc::new(push)),
+            reach: Reach::Open,
+            ping: true,
         }
     }
 }

@@ -2,3 +2,5 @@
 -- expand
 -- concurrently
 create index entry_link on entry (link_hash, source_id, id);
+-- Sources found by the site that a publisher pings about.
+create index source_site on source ((options::json ->> 'site')) where (options::json ->> 'site') is not null;

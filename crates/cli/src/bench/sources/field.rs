@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use almanack_adapters::clock::SystemClock;
+use almanack_adapters::{clock::SystemClock, feed::checker::FeedChecker};
 use almanack_core::{
     source::{Definition, SourceId, check::Checker, policy::Policy},
     store::{Added, Store},
@@ -142,13 +142,20 @@ impl Field {
     }
 
     fn checker(&self, clock: &Arc<dyn Clock>, fleet: &Fleet) -> Result<Arc<dyn Checker>> {
+        Ok(self.counted(self.feed_checker(clock, fleet)?))
+    }
+
+    fn feed_checker(&self, clock: &Arc<dyn Clock>, fleet: &Fleet) -> Result<FeedChecker> {
         let environment = &BTreeMap::new();
         let kept = Kept { environment, fleet };
-        let checker = wiring::checker(&self.settings, kept, clock.clone());
-        Ok(Arc::new(Counting {
-            checker: checker.map_err(|it| failed(&it))?,
+        wiring::checker(&self.settings, kept, clock.clone()).map_err(|it| failed(&it))
+    }
+
+    fn counted(&self, checker: FeedChecker) -> Arc<dyn Checker> {
+        Arc::new(Counting {
+            checker: Arc::new(checker),
             meter: self.meter(),
-        }))
+        })
     }
 
     /// The meter of all nodes.
@@ -172,10 +179,13 @@ impl Field {
         clock: Arc<CorrectedClock>,
     ) -> Result<RunningNode> {
         let fleet = wiring::fleet(&self.settings);
-        let checker = self.checker(&(clock.clone() as Arc<dyn Clock>), &fleet)?;
+        let checker = self.feed_checker(&(clock.clone() as Arc<dyn Clock>), &fleet)?;
+        let hubs = wiring::hubs(&self.settings, checker.clone());
+        let checker = self.counted(checker);
         let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
         let times = (&clock, Arc::new(way_in));
-        let lookout = Lookout::new(&self.settings, (&store, &store), times, (checker, fleet));
+        let outside = (checker, hubs, fleet);
+        let lookout = Lookout::new(&self.settings, (&store, &store), times, outside);
         let subscriptions = Reloadable::default();
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);

@@ -44,6 +44,7 @@ const HEAD: &[Column] = &[
             format!("{off}; new entries are corrected")
         }))
     }),
+    column("push", "/hub", push),
     column("added", "/created_at", at),
     column("next check", "", next),
 ];
@@ -161,6 +162,21 @@ fn last_check(source: &Value, now: Timestamp) -> Cell {
         "{}; {checks} so far, {hits} found something ({rate:.0} %)",
         moment_of(at, now)
     ))
+}
+
+/// How far the subscription at its hub is.
+fn push(hub: &Value, now: Timestamp) -> Cell {
+    let mut words = text(&hub["state"]);
+    if let Some(until) = time(&hub["leased_until"]) {
+        words += &format!(", lease until {}", moment_of(until, now));
+    }
+    if let Some(at) = time(&hub["pushed_at"]) {
+        words += &format!("; last push {}", moment_of(at, now));
+    }
+    if let Some(why) = hub["refused"].as_str() {
+        words += &format!(": {why}");
+    }
+    Cell::new(format!("{words} ({})", text(&hub["hub"])))
 }
 
 /// The next check; the task knows best.

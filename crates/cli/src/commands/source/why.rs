@@ -50,6 +50,7 @@ fn further(source: &Value, why: &Value) -> Vec<String> {
         ));
     }
     sentences.extend(why["requests"].as_array().into_iter().flatten().map(text));
+    sentences.extend(why["push"].as_str().map(str::to_owned));
     let error = &why["last_error"];
     if !error.is_null() {
         let (detail, meaning) = (text(&error["detail"]), text(&error["meaning"]));

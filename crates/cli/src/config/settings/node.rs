@@ -7,6 +7,8 @@ use almanack_core::{
 };
 use url::Url;
 
+use url::Url;
+
 use super::{calls::network, prelude::*};
 
 sections! { Server, Node, RetryKeys, Retention, Limits }
@@ -18,6 +20,9 @@ settings! {
         /// 监听的地址和端口；监听非本机地址前须先创建令牌或用户。
         listen: SocketAddr = Form::new(Shape::Text, value::socket)
             .default(SocketAddr::from(([127, 0, 0, 1], 8080)));
+        /// Public address of the nodes, for callers outside; the same on all nodes.
+        /// 供外部调用的公网地址；所有节点必须相同。
+        public_url: Option<Url> = Form::new(Shape::Address, value::web_address).unset("(none)");
         /// `Host` headers to accept besides the address it listens on; protects browsers against DNS rebinding.
         /// 除监听地址外还接受的 `Host` 请求头；防止浏览器遭受 DNS 重绑定攻击。
         allowed_hosts: Vec<String> = texts(value::host).default(Vec::new());

@@ -71,6 +71,15 @@ settings! {
         /// Requests to one host within a time, like `5/10s`.
         /// 一段时间内对同一主机的请求数，如 `5/10s`。
         host_pace: Rate = text_as(rate).default(Rate(Pace::default()));
+        /// Whether to have hubs push new entries (WebSub); needs `server.public_url`.
+        /// 是否让 hub 推送新条目（WebSub）；需要设置 `server.public_url`。
+        push: bool = truth().default(true);
+        /// Key that the secrets of push subscriptions are derived from; the same on all nodes.
+        /// 用于派生推送订阅密钥的主密钥；所有节点必须相同。
+        push_secret: Option<Secret> = secret().unset("(from random tokens in the database alone)");
+        /// Whether anyone may report new entries of a source by XML-RPC (`POST /ping`).
+        /// 是否允许任何人通过 XML-RPC（`POST /ping`）通知某个源有新条目。
+        ping: bool = truth().default(false);
     }
 }
 

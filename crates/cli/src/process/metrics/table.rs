@@ -84,6 +84,8 @@ metrics! {
     counter almanack_source_entries_total: "New entries found by this node";
     counter almanack_source_alerts_total by attention "silent truncated identity failing duplicate credentials gone":
         "Sources that began to need attention, by reason";
+    counter almanack_source_pushes_total by result "new nothing checked unsigned resting":
+        "Pushes of hubs that this node received, by result";
     histogram almanack_source_check_seconds: "Duration of checks of sources";
     gauge almanack_edition_state: "1 for the state of the day's edition, 0 for the others";
     gauge almanack_edition_stories: "Stories of the day's edition, by status";

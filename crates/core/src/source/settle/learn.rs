@@ -88,7 +88,7 @@ impl Settling<'_> {
 const UNREADABLE: &str = "its policy cannot be read";
 
 /// What was learned; `None` when that is damaged.
-fn read(learned: &[u8]) -> Option<History> {
+pub(super) fn read(learned: &[u8]) -> Option<History> {
     if learned.is_empty() {
         return Some(History::new());
     }
@@ -120,6 +120,8 @@ fn choose(
     terms: &Terms,
     now: Timestamp,
 ) -> Choice {
+    // What a person set is kept, whatever a hub pushes.
+    let learns = policy.learns();
     // Where nothing was learned or watched, nothing is known, and that is not "hardly ever".
     let blind = matches!(policy, Policy::Adaptive) && history.is_blind();
     let fixed = Policy::Fixed(terms.fallback);
@@ -129,6 +131,12 @@ fn choose(
         format!("no times to learn from: {reason}")
     } else {
         reason.to_string()
+    };
+    let hub = source.memory.publisher.hub.as_ref().filter(|_| learns);
+    let safety = hub.and_then(|hub| hub.safety_check(now, at, terms.budget.ceiling));
+    let (at, reason) = match safety {
+        Some(later) => (later, format!("{reason}; its hub pushes, so checks are only for safety")),
+        None => (at, reason),
     };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {

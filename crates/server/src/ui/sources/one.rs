@@ -2,13 +2,14 @@
 
 use almanack_core::source::State as SourceState;
 use almanack_core::source::entry::Entry;
+use almanack_core::source::hub::Reach;
 use almanack_core::source::options::Options;
 use almanack_core::source::reading::Reading;
 use almanack_core::source::recent::PastLook;
 use almanack_core::source::settle::Believed;
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 
-use super::{acts, called, entries, list::cadence, options, words};
+use super::{acts, called, entries, list::cadence, options, push, words};
 use crate::picture::heat::{self, Heat};
 use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
@@ -61,7 +62,7 @@ fn standing(
     let lang = viewer.lang;
     let believed = state.sources.believed(source);
     let listed = newest.get(..LISTED).unwrap_or(newest);
-    let why = why(viewer, source, task, &believed);
+    let why = why(viewer, source, task, (&believed, state.publishers.reach));
     html! {
         @if let Some(wanted) = source.attention { p class="warning" { (words::attention_meaning(lang, wanted)) } }
         @if let Some(failure) = failure(viewer, source) { (failure) }
@@ -98,6 +99,7 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
         "Moving to", "迁移到" { (moving(lang, source)) }
         "Clock", "时钟" if (let Some(ahead_s) = source.memory.publisher.clock_ahead_s) { (clock(lang, ahead_s)) }
         "Options", "选项" if (said.options != Options::default()) { (options::show(lang, &said.options)) }
+        "Push", "推送" { (push::standing(viewer, source)) }
     }
 }
 
@@ -191,7 +193,12 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
 }
 
 /// Why it is checked when it is, and what was learned.
-fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
+fn why(
+    viewer: &Viewer,
+    source: &Source,
+    task: Option<&Task>,
+    (believed, reach): (&Believed, Reach),
+) -> Markup {
     let lang = viewer.lang;
     let asked = requests(&source.memory.hints);
     let known = facts! { lang;
@@ -202,6 +209,7 @@ fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believe
     html! {
         p { strong { (lang.english(&next_look(source, task, viewer.now))) } }
         (known)
+        @if let Some(pushed) = push::sentence(viewer, source, reach) { p { (pushed) } }
         @if believed.damaged {
             p class="warning" { (pick!(lang;
                 "The learned rhythm is damaged. It is being learned again; until then the source is checked at a fixed interval.",

@@ -200,6 +200,7 @@ macro_rules! conformance {
             ]
             source_list: [
                 ss_08_due_sources_come_longest_first,
+                ss_23_a_source_is_found_by_its_address_or_its_site,
                 ss_08_a_resting_source_is_never_due,
                 ss_08_a_source_in_backoff_is_stepped_over,
                 ss_08_a_look_moves_a_source_in_the_list,
