@@ -8,14 +8,17 @@
 //! What must stay true: an active source always has a live task; whatever the outcome of a look,
 //! the source's row says so and says when it will be looked at again (nothing dies silently).
 
+pub mod category;
 pub mod check;
 pub mod entry;
+pub mod filter;
 pub mod hints;
 pub mod options;
 pub mod policy;
 pub mod reading;
 pub mod recent;
 pub mod replay;
+pub mod search;
 pub mod settle;
 pub mod why;
 

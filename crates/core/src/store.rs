@@ -33,7 +33,7 @@ pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
     Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
-    SourceStore, SourceWrite, Written,
+    SourceStore, SourceWrite, UnreadEntry, Written,
 };
 
 use crate::{
