@@ -24,7 +24,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::fleet::Fleet;
+use super::{filters::drop_blocked, fleet::Fleet, full_text::ArticleReader};
 use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
@@ -79,6 +79,7 @@ impl SourceHandler {
             took: at.duration_since(started_at),
         };
         let settled = self.keep(source, &made).await?;
+        self.articles().catch_up(&settled.source).await;
         Ok(settled.next_at)
     }
 
@@ -128,6 +129,7 @@ impl SourceHandler {
             return Ok(Vec::new());
         };
         let mut candidates = unfamiliar(source, document);
+        drop_blocked(&self.fleet, source, &mut candidates);
         if candidates.is_empty() {
             return Ok(candidates);
         }
@@ -159,6 +161,14 @@ impl SourceHandler {
             Ok(settled) => Outcome::again(settled.next_at.unwrap_or(now)),
             Err(Stopped::NotLookedAt(why)) => Outcome::give_up(why),
             Err(Stopped::Store(_)) => Outcome::again(later(now, REFUSED_AGAIN)),
+        }
+    }
+
+    fn articles(&self) -> ArticleReader<'_> {
+        ArticleReader {
+            store: &*self.store,
+            checker: &*self.checker,
+            clock: &*self.clock,
         }
     }
 

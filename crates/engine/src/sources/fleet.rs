@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use almanack_core::{
     source::{
+        filter::Filters,
         policy::{Budget, Policy, steer},
         settle::Terms,
     },
@@ -38,6 +39,8 @@ pub struct FleetSettings {
     pub ceiling: SignedDuration,
     /// How many looks a source may cost a day, on average over all of them.
     pub checks_per_day: f64,
+    /// Rules that drop entries of all sources.
+    pub filters: Filters,
 }
 
 impl Default for FleetSettings {
@@ -49,6 +52,7 @@ impl Default for FleetSettings {
             floor: budget.floor,
             ceiling: budget.ceiling,
             checks_per_day: 24.0,
+            filters: Filters::default(),
         }
     }
 }

@@ -83,7 +83,19 @@ async fn find(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEn
 
 /// What is listed; listing sends no request.
 async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
-    let stories = EntryStories(Arc::clone(store));
+    listed_in(store, wanted, None).await
+}
+
+/// The same of sources in a folder.
+async fn listed_in(
+    store: &Arc<dyn Store>,
+    wanted: &Wanted,
+    category: Option<String>,
+) -> Vec<Listed> {
+    let stories = EntryStories {
+        store: Arc::clone(store),
+        category,
+    };
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
     let key = StoryKey("entry:1".to_owned());

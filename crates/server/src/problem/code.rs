@@ -75,6 +75,8 @@ codes! {
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
+    /// No entry has this number.
+    NoSuchEntry = "no_such_entry", NOT_FOUND, "No such entry";
     /// There is no edition for this day.
     NoSuchEdition = "no_such_edition", NOT_FOUND, "No such edition";
     /// The edition has no such document.

@@ -13,9 +13,19 @@ pub(crate) struct PreviewView {
     /// Its own title.
     title: Option<String>,
     /// Its entries, in document order, without full texts.
-    entries: Vec<FoundEntry>,
+    entries: Vec<PreviewEntry>,
     /// How many further entries it has beyond the limit.
     left_out: usize,
+}
+
+/// An entry as it would be found.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PreviewEntry {
+    #[serde(flatten)]
+    found: FoundEntry,
+    /// The filter that drops it: a `block` rule that matches it, or the first `keep` rule if none
+    /// of them does. Null for an entry that would be kept.
+    dropped_by: Option<String>,
 }
 
 /// Read an address as a source would be read, and show its entries. Nothing is stored.
@@ -33,7 +43,11 @@ pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<Previe
         left_out,
         ..
     } = state.sources.preview(&definition).await?;
+    let dropped = state.sources.dropped_by(&definition, &entries)?;
     entries.iter_mut().for_each(|it| it.content = None);
+    let entries = entries.into_iter().zip(dropped);
+    let entries = entries.map(|(found, dropped_by)| PreviewEntry { found, dropped_by });
+    let entries = entries.collect();
     Ok(Json(PreviewView {
         address: definition.address,
         title,
