@@ -158,16 +158,6 @@ pub(crate) struct Connector<'a> {
 }
 
 impl Connector<'_> {
-    /// Refuses to ask a node for what only the machine itself can do.
-    pub(crate) fn refuse_server(&self, command: &str) -> Result<()> {
-        if self.server.is_none() {
-            return Ok(());
-        }
-        let what = format!("`almanack {command}` uses this machine's configuration");
-        Err(Failure::usage(what)
-            .hint("run it where the node runs, without --server and ALMANACK_SERVER"))
-    }
-
     /// The node that was named, or the configured database.
     pub(crate) async fn open(&self, database_need: DatabaseNeed) -> Result<Client> {
         if let Some(server) = &self.server {

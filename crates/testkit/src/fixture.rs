@@ -9,7 +9,7 @@ use almanack_core::{
         Verdict, slot_identity,
     },
     reschedule::{Cancel, Put, Request},
-    source::{self, Source, entry::FoundEntry, reading::Reading},
+    source::{self, Source, entry::FoundEntry},
     store::{ClaimId, ClaimRequest, Node, SourceWrite},
     target::Target,
     task::{

@@ -20,7 +20,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{SpedClock, Speed, SystemClock, pause};
 use almanack_core::{
-    source::{Definition, reading::Reading},
+    source::Definition,
     store::{SourceFilter, Store},
     time::Clock,
 };

@@ -204,13 +204,13 @@ mod tests {
                 source: SourceId(1),
                 key: "id:1".to_owned(),
                 seen_at: Timestamp::UNIX_EPOCH,
+                revision: 1,
+                updated_at: None,
                 found: FoundEntry {
                     content,
                     summary,
                     ..FoundEntry::default()
                 },
-                revision: 1,
-                updated_at: None,
             };
             let text = text_of(&entry).map(|text| text.len());
             assert_eq!(text, expected, "{why}");

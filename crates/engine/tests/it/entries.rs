@@ -8,7 +8,7 @@ use almanack_core::{
         port::{StorySource, Wanted},
         story::{Listed, StoryKey},
     },
-    source::{Definition, Source, SourceId, entry::FoundEntry, reading::Reading},
+    source::{Definition, Source, SourceId, entry::FoundEntry},
     store::{Added, SourceWrite, Store, Written},
 };
 use almanack_engine::editions::entries::EntryStories;

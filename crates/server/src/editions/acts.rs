@@ -36,14 +36,14 @@ pub(crate) struct EditionRunView {
 }
 
 impl EditionRunView {
-    fn ran(ran: Ran) -> Result<Self> {
+    fn ran(ran: &Ran) -> Result<Self> {
         let report = report(&ran.account, &ran.end)?;
         Ok(Self {
             published: Some(report.published),
             message: report.message,
             requests: Some(ran.requests),
             receipt: None,
-            edition: line(ran.account),
+            edition: line(&ran.account),
         })
     }
 }
@@ -82,7 +82,7 @@ pub(crate) async fn run_edition(
     let date = editions.day(Some(date))?;
     if body.wait {
         let ran = runs.build(editions, date).await?;
-        return Ok((StatusCode::OK, Json(EditionRunView::ran(ran)?)));
+        return Ok((StatusCode::OK, Json(EditionRunView::ran(&ran)?)));
     }
     let requested = editions.request(date, &call.requester.origin()).await?;
     let (state, receipt) = (requested.account.edition.state, requested.receipt.as_ref());
@@ -95,7 +95,7 @@ pub(crate) async fn run_edition(
         message,
         requests: None,
         receipt: receipt_view(&requested.account.edition, receipt)?,
-        edition: line(requested.account),
+        edition: line(&requested.account),
     };
     Ok((StatusCode::ACCEPTED, Json(view)))
 }
@@ -130,7 +130,7 @@ pub(crate) async fn publish_edition(
         .carry_out(async move { editions.force_publish(date, &by).await })
         .await?;
     Ok(Json(EditionPublishView {
-        edition: line(forced.account),
+        edition: line(&forced.account),
         left_out: forced.left_out,
         requests: forced.requests,
     }))
@@ -177,7 +177,7 @@ pub(crate) async fn retry_edition(
     let by = call.requester.origin();
     let retried = editions(&state)?.retry(date, body.retries_max, &by).await?;
     Ok(Json(EditionRetryView {
-        edition: line(retried.account),
+        edition: line(&retried.account),
         stories: retried.stories,
     }))
 }

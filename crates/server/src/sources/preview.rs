@@ -44,7 +44,9 @@ pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<Previe
         ..
     } = state.sources.preview(&definition).await?;
     let dropped = state.sources.dropped_by(&definition, &entries)?;
-    entries.iter_mut().for_each(|it| it.content = None);
+    for entry in &mut entries {
+        entry.content = None;
+    }
     let entries = entries.into_iter().zip(dropped);
     let entries = entries.map(|(found, dropped_by)| PreviewEntry { found, dropped_by });
     let entries = entries.collect();

@@ -50,7 +50,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::scripted::{Fixture, Lines};
+use crate::scripted::{Fixture, Lines, watching};
 
 /// A path most tests use.
 pub(crate) const ARTICLE: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";
@@ -227,7 +227,7 @@ impl World {
             sources: fixture.sources.clone(),
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
-            watching: None,
+            watching: Some(watching()),
             editions,
             public_editions,
             tick,

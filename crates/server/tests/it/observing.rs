@@ -29,7 +29,7 @@ use tokio::runtime::Runtime;
 use crate::{
     editions,
     harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
-    scripted::{Fixture, Lines},
+    scripted::{Fixture, Lines, watching},
 };
 
 #[tokio::test]
@@ -166,7 +166,7 @@ impl Counted {
             sources: fixture.sources,
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
-            watching: None,
+            watching: Some(watching()),
             editions,
             public_editions: true,
             tick: Tick::default(),

@@ -6,6 +6,7 @@ use std::{
 };
 
 use almanack_core::{
+    alert::port::{Answer, Notice, Notifier, Outcome},
     handler::Handler,
     source::{
         Definition, SOURCE_CHECK,
@@ -27,6 +28,7 @@ use almanack_engine::{
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
     },
+    watch::{WatchSettings, Watching},
 };
 use almanack_server::{Opml, Outline};
 use async_trait::async_trait;
@@ -199,4 +201,30 @@ pub(crate) fn failed(class: FailureClass, detail: &str) -> Look {
         detail: detail.to_owned(),
         retry_after: None,
     })
+}
+
+/// One channel, `ntfy`, that takes every test message.
+struct Channel;
+
+#[async_trait]
+impl Notifier for Channel {
+    async fn notify(&self, _: &[Notice]) -> Vec<Answer> {
+        Vec::new()
+    }
+
+    async fn test(&self, only: Option<&str>) -> Vec<Answer> {
+        let answer = Answer {
+            channel: "ntfy".to_owned(),
+            keys: Vec::new(),
+            outcome: Outcome::Taken("200 OK".to_owned()),
+        };
+        let is_asked = only.is_none_or(|only| only == answer.channel);
+        is_asked.then_some(answer).into_iter().collect()
+    }
+}
+
+/// Alert rules with that channel.
+pub(crate) fn watching() -> Reloadable<Watching> {
+    let (settings, notifier) = (WatchSettings::default(), Arc::new(Channel));
+    Reloadable::new(Watching { settings, notifier })
 }

@@ -2,6 +2,6 @@
 -- have some; what searches look in, where no table of its own does that (0019).
 -- expand
 -- concurrently
-create index entry_link on entry (source_id, link_hash);
+create index entry_link on entry (link_hash, source_id);
 create index entry_wordless on entry (id) where words is null;
 create index entry_search on entry using gin (to_tsvector('simple', words));

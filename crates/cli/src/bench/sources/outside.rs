@@ -2,10 +2,7 @@
 
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
-use almanack_core::{
-    address::IpNet,
-    source::{Definition, reading::Reading},
-};
+use almanack_core::{address::IpNet, source::Definition};
 use almanack_lab::feeds::fleet::Fleet;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},

@@ -3,7 +3,7 @@ use crate::{
     alert::facts::ScheduleFacts,
     fixture::{NOW, at},
     plan::{Origin, Reason, Schedule, ScheduleId, Slot, Verdict},
-    source::{Definition, reading::Reading},
+    source::Definition,
     store::{ClaimId, ClaimLine, Node},
     task::{Status, Subject, TaskId},
 };

@@ -12,7 +12,7 @@ use crate::{
     finish::{Finish, finish},
     fixture::{NOW, at},
     plan::DISPATCH,
-    source::{Definition, Source, SourceId, entry::FoundEntry, reading::Reading},
+    source::{Definition, Source, SourceId, entry::FoundEntry},
     store::SourceWrite,
     task::{ClaimedTask, NewTask, Payload, Revision, Status, Subject, TaskId, Term},
 };

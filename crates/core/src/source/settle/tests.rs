@@ -5,7 +5,6 @@ use crate::source::{
     Definition, SourceId,
     check::Validators,
     policy::{History, cadence::Cadence},
-    reading::Reading,
 };
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    source::{Definition, SourceId, reading::Reading},
+    source::{Definition, SourceId},
     task::{Payload, Priority, Revision, TaskId, Term},
 };
 

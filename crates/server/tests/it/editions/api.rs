@@ -43,6 +43,7 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
           "tokens_out": 90
         }
       ],
+      "batches_ended": 1,
       "counts": {
         "completed": 1,
         "failed": 1,

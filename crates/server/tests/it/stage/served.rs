@@ -25,7 +25,11 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{editions::made_from, harness::World, scripted::Lines};
+use crate::{
+    editions::made_from,
+    harness::World,
+    scripted::{Lines, watching},
+};
 
 /// Between two looks of an open page: long enough for the browser to draw, short enough not to wait
 /// for.
@@ -117,7 +121,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         sources: world.fixture.sources.clone(),
         opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
-        watching: None,
+        watching: Some(watching()),
         editions: Some(editions.clone()),
         public_editions: true,
         tick: Tick::default(),

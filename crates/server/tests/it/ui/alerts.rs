@@ -57,6 +57,7 @@ async fn what_is_wrong_is_listed_and_what_is_over_on_request() {
           "closed_at": null,
           "cool_down_since": null,
           "detail": "last heard of <b>long</b> ago",
+          "notify_at": "2026-01-05T08:00:00Z",
           "open": true,
           "open_notified_at": null,
           "opened_at": "2026-01-05T08:00:00Z",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     source::{
         Source, SourceId,
-        entry::{CONTENT_BYTES_MAX, Entry, FoundEntry, KEY_BYTES_MAX, key_hash},
+        entry::{CONTENT_BYTES_MAX, Enclosure, Entry, FoundEntry, KEY_BYTES_MAX, key_hash},
     },
     store::{EntryFilter, EntryRetention, Error, Store, Written},
 };
@@ -72,6 +72,12 @@ pub(crate) async fn ss_13_every_field_of_an_entry_survives(store: Arc<dyn Store>
         author: Some("O'Neil".to_owned()),
         summary: Some(String::new()),
         content: Some("é".repeat(CONTENT_BYTES_MAX / 2)),
+        enclosures: vec![Enclosure {
+            url: "https://a.example/1.mp3".to_owned(),
+            media_type: Some("audio/mpeg".to_owned()),
+            length: Some(u64::MAX),
+        }],
+        categories: vec!["科学 'n\" \\".to_owned()],
     };
     let by_link = FoundEntry {
         id: None,

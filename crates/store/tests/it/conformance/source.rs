@@ -8,6 +8,7 @@ use almanack_core::{
         check::{FailureClass, Validators},
         entry::LINK_BYTES_MAX,
         hints::Hints,
+        options::{Fetch, Hub, Options, Publisher},
         policy::cadence::{Cadence, Frequency},
         reading::{HtmlRules, JsonRules, Reading, SitemapRules},
         recent::{CheckOutcome, PastLook},
@@ -131,6 +132,15 @@ fn full() -> Source {
     "News/世界".clone_into(&mut full.definition.category);
     full.definition.policy = Some("fixed:1h".to_owned());
     full.definition.cadence = Some(Cadence::P7);
+    full.definition.options = Options {
+        fetch: Fetch {
+            bearer: Some("env:SOURCE_TOKEN".to_owned()),
+            ..Fetch::default()
+        },
+        filters: vec!["block title contains \"广告\"".to_owned()],
+        full_text: true,
+        ..Options::default()
+    };
     full.attention = Some(Attention::Credentials);
     full.stats = Stats {
         frequency_type: Some(Frequency::DailyFixed),
@@ -163,6 +173,16 @@ fn full() -> Source {
             times: 2,
         }),
         shown: vec![0, 1, u64::MAX, 0x8000_0000_0000_0000],
+        prints: vec![0, 1, u32::MAX],
+        publisher: Publisher {
+            clock_ahead_s: Some(-28_800),
+            ids_useless: true,
+            hub: Some(Hub {
+                hub: "https://hub.example/'".to_owned(),
+                leased_until: Some(odd),
+                ..Hub::default()
+            }),
+        },
         pruned_before: Some(odd),
     };
     for took_ms in 0..30 {
