@@ -26,7 +26,6 @@ macro_rules! columns {
          e.summary, e.content, e.enclosures, e.categories, e.revision, e.updated_at_us"
     };
 }
-use columns;
 /// How many those are.
 const COLUMNS: usize = 14;
 

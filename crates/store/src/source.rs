@@ -438,8 +438,13 @@ impl<D: Database> SourceStore for SqlStore<D> {
 
     async fn save_full_text(&self, id: i64, content: Option<String>, now: Timestamp) -> Result<()> {
         let text = (id, content, now);
-        self.ask(Transaction, "save full text", text, asked!(search::save_text))
-            .await
+        self.ask(
+            Transaction,
+            "save full text",
+            text,
+            asked!(search::save_text),
+        )
+        .await
     }
 
     async fn index_entries(&self, limit: usize) -> Result<usize> {

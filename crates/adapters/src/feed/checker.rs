@@ -17,7 +17,8 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::{
     check::{
-        Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+        Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged,
+        Validators,
     },
     reading::Reading,
 };

@@ -11,7 +11,7 @@ use almanack_adapters::{
 };
 use almanack_core::{
     event::outgoing::Subscriptions,
-    source::{SOURCE_CHECK, check::Checker},
+    source::{SOURCE_CHECK, check::Checker, filter::Filters},
     store::{PermitStore, Store},
     time::{Clock, CorrectedClock},
 };
@@ -77,6 +77,8 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
         floor: sources.floor,
         ceiling: sources.ceiling,
         checks_per_day: f64::from(sources.checks_per_day),
+        // Each was read when the settings were.
+        filters: Filters::parse(&sources.filters).unwrap_or_default(),
     }))
 }
 

@@ -34,7 +34,11 @@ mod tests {
             ("新闻/本地", "新闻", true),
             ("新闻网", "新闻", false),
         ] {
-            assert_eq!(is_within(category, folder), expected, "{category} in {folder}");
+            assert_eq!(
+                is_within(category, folder),
+                expected,
+                "{category} in {folder}"
+            );
         }
     }
 

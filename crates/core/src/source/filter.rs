@@ -209,7 +209,11 @@ impl<'a> Line<'a> {
 
     fn check_size(&self, index: usize) -> Result<(), Fault> {
         let whole = Span::new(0, self.text.len());
-        let refused = |what: String, hint| Fault { span: whole, what, hint };
+        let refused = |what: String, hint| Fault {
+            span: whole,
+            what,
+            hint,
+        };
         if index >= RULES_MAX {
             let what = format!("there are more than {RULES_MAX} rules");
             return Err(refused(what, "join some of them: `matches \"one|other\"`"));

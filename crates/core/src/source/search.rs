@@ -100,7 +100,10 @@ impl Query {
     pub fn finds(&self, words: &str) -> bool {
         let words: Vec<&str> = words.split(' ').collect();
         self.tokens().next().is_some()
-            && self.0.iter().all(|term| term.is_in(&words) != term.is_absent)
+            && self
+                .0
+                .iter()
+                .all(|term| term.is_in(&words) != term.is_absent)
     }
 }
 
@@ -179,13 +182,22 @@ impl Tokens {
         let (mut word, mut chars) = (String::new(), 0);
         let mut before: Option<char> = None;
         // One blank more ends what the text ends with.
-        for c in text.chars().map(narrow).flat_map(char::to_lowercase).chain([' ']) {
+        for c in text
+            .chars()
+            .map(narrow)
+            .flat_map(char::to_lowercase)
+            .chain([' '])
+        {
             if self.is_full() {
                 return;
             }
             let pairs = is_unspaced(c);
             if let Some(first) = before.take() {
-                let token = if pairs { Token::Pair(first, c) } else { Token::Single(first) };
+                let token = if pairs {
+                    Token::Pair(first, c)
+                } else {
+                    Token::Single(first)
+                };
                 self.found.push(token);
             }
             if pairs {

@@ -46,7 +46,9 @@ impl ArticleReader<'_> {
     async fn read_newest(&self, source: &Source) -> Result<(), store::Error> {
         let started_at = self.clock.now();
         let seen_from = started_at.saturating_sub(TRIED_FOR).unwrap_or(started_at);
-        let unread = self.store.load_unread_entries(source.id, seen_from, ARTICLES_MAX);
+        let unread = self
+            .store
+            .load_unread_entries(source.id, seen_from, ARTICLES_MAX);
         for entry in unread.await? {
             let now = self.clock.now();
             if now.duration_since(started_at) >= TIME_MAX {
@@ -120,7 +122,10 @@ fn paragraphs(text: &str) -> String {
     let mut markup = String::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     for line in lines {
-        let line = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let line = line
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
         let paragraph = format!("<p>{line}</p>");
         if markup.len() + paragraph.len() > CONTENT_BYTES_MAX {
             break;
@@ -139,7 +144,10 @@ mod tests {
         for (text, expected) in [
             ("", ""),
             ("one\n\n  two & three ", "<p>one</p><p>two &amp; three</p>"),
-            ("<script>x</script>", "<p>&lt;script&gt;x&lt;/script&gt;</p>"),
+            (
+                "<script>x</script>",
+                "<p>&lt;script&gt;x&lt;/script&gt;</p>",
+            ),
         ] {
             assert_eq!(paragraphs(text), expected);
         }

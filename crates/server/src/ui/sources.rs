@@ -14,6 +14,7 @@ mod fleet;
 mod list;
 mod one;
 mod opml;
+mod search;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;
@@ -25,6 +26,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources/choose", post(adding::choose))
         .route("/ui/sources/opml", get(opml::show).post(opml::import))
         .route("/ui/sources/export", get(opml::export))
+        .route(search::PATH, get(search::show))
         .route("/ui/sources/{id}", get(one::show))
         .route("/ui/sources/{id}/entries", get(entries::show))
         .route("/ui/sources/{id}/check", post(acts::check))

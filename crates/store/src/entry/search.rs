@@ -12,7 +12,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{before, first_since, columns, seen_from};
+use super::{before, first_since, seen_from};
 use crate::{
     row::{self, Row, most, one_more, readable, values},
     session::Session,
@@ -96,7 +96,9 @@ pub(super) async fn found(
             return Ok(Page::cut(found, filter.limit, None, |entry| entry.id));
         }
     }
-    Ok(Page::cut(found, filter.limit, Some(walk.below), |entry| entry.id))
+    Ok(Page::cut(found, filter.limit, Some(walk.below), |entry| {
+        entry.id
+    }))
 }
 
 /// A walk down the numbers of rows.
@@ -112,7 +114,11 @@ struct Walk {
 
 impl Walk {
     /// `None` if there is nothing to find.
-    async fn new(session: &dyn Session, filter: &EntryFilter, query: &Query) -> Result<Option<Self>> {
+    async fn new(
+        session: &dyn Session,
+        filter: &EntryFilter,
+        query: &Query,
+    ) -> Result<Option<Self>> {
         if query.tokens().next().is_none() {
             return Ok(None);
         }
@@ -190,7 +196,8 @@ pub(crate) async fn load(session: &dyn Session, id: &i64) -> Result<Option<Entry
 
 /// Writes the words of entries that have none. One that cannot be read has none to be found by.
 pub(crate) async fn index(session: &dyn Session, limit: &usize) -> Result<usize> {
-    let wordless = session.rows(WORDLESS, &values![most(*limit)], |found| {
+    let most = values![most(*limit)];
+    let wordless = session.rows(WORDLESS, &most, |found| {
         let entry = readable("entry", row::entry(found));
         let words = entry.map(|entry| words_of(&entry.found));
         Ok((found.get::<i64>(0)?, words.unwrap_or_default()))

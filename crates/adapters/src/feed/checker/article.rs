@@ -14,7 +14,11 @@ use crate::{
 };
 
 impl FeedChecker {
-    pub(super) async fn read_article(&self, link: &str, now: Timestamp) -> Result<Article, Failure> {
+    pub(super) async fn read_article(
+        &self,
+        link: &str,
+        now: Timestamp,
+    ) -> Result<Article, Failure> {
         let visit: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
         let request = Request::get(link)
             .header(ACCEPT, "text/html, application/xhtml+xml, text/plain;q=0.9")

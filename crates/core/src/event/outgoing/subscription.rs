@@ -164,9 +164,7 @@ impl Subscriptions {
 
     /// One task for each that wants it; the event is written once.
     fn tasks(&self, event: &EventDraft<'_>, about: About<'_>) -> Vec<NewTask> {
-        let mut wanting = self
-            .wanting(event.what, about, &event.subject)
-            .peekable();
+        let mut wanting = self.wanting(event.what, about, &event.subject).peekable();
         if wanting.peek().is_none() {
             return Vec::new();
         }

@@ -57,8 +57,16 @@ fn ss_24_a_block_drops_and_one_keep_must_match() {
         (&[][..], None, "no rules"),
         (&["", "  "], None, "empty lines"),
         (&["keep title contains ferry"], None, "kept"),
-        (&["keep title contains train"], Some("keep title contains train"), "not kept"),
-        (&["keep title contains train", "keep author contains ada"], None, "one of two"),
+        (
+            &["keep title contains train"],
+            Some("keep title contains train"),
+            "not kept",
+        ),
+        (
+            &["keep title contains train", "keep author contains ada"],
+            None,
+            "one of two",
+        ),
         (
             &["keep title contains ferry", " block author contains ada "],
             Some("block author contains ada"),
@@ -73,7 +81,10 @@ fn ss_24_a_block_drops_and_one_keep_must_match() {
 fn ss_24_what_an_entry_does_not_have_matches_nothing() {
     let bare = FoundEntry::default();
     for field in ["author", "category", "link", "text"] {
-        assert_eq!(dropped(&[&format!("block {field} matches .*")], &bare), None);
+        assert_eq!(
+            dropped(&[&format!("block {field} matches .*")], &bare),
+            None
+        );
         assert!(dropped(&[&format!("keep {field} matches .*")], &bare).is_some());
     }
 }
@@ -86,21 +97,53 @@ fn bad(rule: &str) -> BadRule {
 #[test]
 fn ss_24_a_mistake_is_shown_where_it_is() {
     for (rule, at, what) in [
-        ("drop title contains x", "drop", "`drop` is neither `keep` nor `block`"),
+        (
+            "drop title contains x",
+            "drop",
+            "`drop` is neither `keep` nor `block`",
+        ),
         ("block", "", "a field is missing"),
         ("block titel contains x", "titel", "`titel` is not a field"),
         ("block title", "", "a comparison is missing"),
-        ("block title constains x", "constains", "`constains` is not a comparison"),
+        (
+            "block title constains x",
+            "constains",
+            "`constains` is not a comparison",
+        ),
         ("block title starts x", "x", "`x` must be `with`"),
-        ("block title contains", "", "a text to compare with is missing"),
+        (
+            "block title contains",
+            "",
+            "a text to compare with is missing",
+        ),
         ("block title contains \"\"", "", "`` is empty"),
         ("block title contains a b", "b", "`b` is not expected here"),
-        ("block title contains \"a b", "\"a b", "this quote is not closed"),
-        ("block title matches (a", "(a", "`(a` is not an expression that can be used"),
-        ("block title matches (?=a)", "(?=a)", "`(?=a)` is not an expression that can be used"),
-        ("block title matches (\\w{999}){999}", "(\\w{999}){999}", "`(\\w{999}){999}` is not an expression that can be used"),
+        (
+            "block title contains \"a b",
+            "\"a b",
+            "this quote is not closed",
+        ),
+        (
+            "block title matches (a",
+            "(a",
+            "`(a` is not an expression that can be used",
+        ),
+        (
+            "block title matches (?=a)",
+            "(?=a)",
+            "`(?=a)` is not an expression that can be used",
+        ),
+        (
+            "block title matches (\\w{999}){999}",
+            "(\\w{999}){999}",
+            "`(\\w{999}){999}` is not an expression that can be used",
+        ),
         ("block title contains a and", "", "a field is missing"),
-        ("keep title contains 中 und", "und", "`und` is not expected here"),
+        (
+            "keep title contains 中 und",
+            "und",
+            "`und` is not expected here",
+        ),
     ] {
         let bad = bad(rule);
         assert_eq!(&bad.rule[bad.span.start..bad.span.end], at, "{rule}");

@@ -24,10 +24,17 @@ fn ss_24_words_are_the_same_whatever_writes_them() {
     let parts: Vec<&str> = hashed.split(' ').collect();
     assert_eq!((parts[0], parts[0]), (parts[1], parts[2]));
     assert_ne!(parts[0], parts[3]);
-    assert!(parts.iter().all(|part| part.len() == 11 && part.starts_with('v')));
+    assert!(
+        parts
+            .iter()
+            .all(|part| part.len() == 11 && part.starts_with('v'))
+    );
     let pairs = words("渡轮 a");
     let parts: Vec<&str> = pairs.split(' ').collect();
-    assert_eq!(parts[0], format!("u{}{}", &words("渡")[1..], &parts[1][1..]));
+    assert_eq!(
+        parts[0],
+        format!("u{}{}", &words("渡")[1..], &parts[1][1..])
+    );
     assert_eq!(parts[1..], [words("轮").as_str(), "a"]);
 }
 
