@@ -14,9 +14,9 @@ use almanack_core::{
 };
 
 use crate::{
+    category::in_folder,
     row::{self, Row, examined, micros, one_more, readable, values},
     session::Session,
-    source::in_folder,
 };
 
 /// What [`crate::row::entry`] reads.

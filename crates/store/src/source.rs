@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
+    category::in_folder,
     database::{
         Access::{Moment, Read, Transaction},
         Database, SqlStore,
@@ -208,26 +209,6 @@ pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.d
          and (t.due_at_us is not null or t.status = 'RUNNING')) \
      order by s.due_at_us, s.source_id limit $2";
 
-/// Whether a category is in a folder, by whole names; see [`almanack_core::source::category`].
-macro_rules! in_folder {
-    ($category:literal, $folder:literal) => {
-        concat!(
-            "(",
-            $category,
-            " = ",
-            $folder,
-            " or substr(",
-            $category,
-            ", 1, length(",
-            $folder,
-            ") + 1) = ",
-            $folder,
-            " || '/')"
-        )
-    };
-}
-pub(crate) use in_folder;
-
 /// A page by number, up to `$9`. A filter that is not set is null; one that few fit names the index
 /// to walk. `replace` finds a part of a text in both databases, and both lower only ASCII (`collate
 /// "C"`).
@@ -412,11 +393,7 @@ impl<D: Database> SourceStore for SqlStore<D> {
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
         // A search is several statements, of which the first is about the others.
-        let access = if filter.search.is_some() {
-            Moment
-        } else {
-            Read
-        };
+        let access = filter.search.as_ref().map_or(Read, |_| Moment);
         self.ask(access, "list entries", filter.clone(), asked!(entry::page))
             .await
     }

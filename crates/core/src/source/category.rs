@@ -1,8 +1,8 @@
 //! Categories: the folders that people put sources in, joined by `/`.
 //!
 //! A filter names a folder and means everything in it, at any depth, by whole names: `news` holds
-//! `news` and `news/coast`, but not `newsletters`. The store compares in SQL (`store::source`), events
-//! compare here; a conformance test keeps the two equal.
+//! `news` and `news/coast`, but not `newsletters`. The store compares in SQL (`store::category`),
+//! events compare here; a conformance test keeps the two equal.
 
 /// The one way to write a filter: without blanks and slashes around it; `None` for no filter.
 pub fn folder(text: &str) -> Option<String> {

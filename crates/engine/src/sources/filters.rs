@@ -26,8 +26,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Takes out what the rules drop. Rules are checked before they are stored; ones that cannot be read
-/// all the same drop nothing, because an entry too many does less harm than one lost.
+/// Takes out what the rules drop. Rules are checked before they are stored; ones that cannot be
+/// read all the same drop nothing, because an entry too many does less harm than one lost.
 pub(super) fn drop_blocked(
     fleet: &Fleet,
     source: &Source,

@@ -14,9 +14,9 @@ use jiff::Timestamp;
 
 use super::{before, first_since, seen_from};
 use crate::{
+    category::in_folder,
     row::{self, Row, most, one_more, readable, values},
     session::Session,
-    source::in_folder,
 };
 
 /// Numbers in the first window.
@@ -58,9 +58,11 @@ pub(crate) const SEARCH_POSTGRES: &str = concat!(
 );
 /// An index of words can only be read as a whole, which no other statement here wants (see
 /// `postgres::SESSION_OPTIONS`); walking along the numbers instead would take the words of every row
-/// apart. For one transaction.
+/// apart. And the plan depends on the words and on how many rows there are, so it is made for each.
+/// For one transaction.
 pub(crate) const BY_WORDS_POSTGRES: &str = "select set_config('enable_bitmapscan', 'on', true), \
-     set_config('enable_indexscan', 'off', true)";
+     set_config('enable_indexscan', 'off', true), \
+     set_config('plan_cache_mode', 'force_custom_plan', true)";
 pub(crate) const NEWEST: &str = "select max(id) from entry";
 
 pub(crate) const LOAD: &str = concat!("select ", columns!(), " from entry e where e.id = $1");
