@@ -35,10 +35,10 @@ impl SourceHarness {
         only_new(&added).unwrap()
     }
 
-    /// Checks what is due an hour later.
+    /// Checks what is due after so many hours; deliveries of events may be due, too.
     async fn check_later(&self, hours: i64) {
         self.clock.set(at(hours * HOUR));
-        assert_eq!(self.run_due().await.len(), 1);
+        assert!(!self.run_due().await.is_empty());
     }
 
     async fn found(&self, query: &str) -> Vec<String> {
