@@ -13,6 +13,7 @@ pub mod check;
 pub mod clock;
 pub mod courtesy;
 pub mod entry;
+pub mod filter;
 pub mod hints;
 pub mod hub;
 pub mod identity;
@@ -22,6 +23,7 @@ pub mod reading;
 pub mod recent;
 pub mod replay;
 pub mod robots;
+pub mod search;
 pub mod settle;
 pub mod why;
 

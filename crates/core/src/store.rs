@@ -36,7 +36,7 @@ pub use sign_in::SignInStore;
 pub use source::{
     Added, EntryChange, EntryEdit, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet,
     KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries, SourceFilter, SourceNumbers, SourceStore,
-    SourceWrite, Written,
+    SourceWrite, UnreadEntry, Written,
 };
 
 use crate::{

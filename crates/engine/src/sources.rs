@@ -9,7 +9,9 @@ mod change;
 pub mod check;
 mod courtesy;
 mod error;
+mod filters;
 pub mod fleet;
+mod full_text;
 pub mod keeper;
 mod ping;
 pub mod push;
@@ -23,7 +25,8 @@ use almanack_core::{
     source::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look},
-        entry::{LINK_BYTES_MAX, canonical_address},
+        entry::{FoundEntry, LINK_BYTES_MAX, canonical_address},
+        filter::Filters,
         options::Options,
         settle::{Believed, believed},
     },
@@ -107,6 +110,18 @@ impl Sources {
                 Err(Error::Unreachable(failure))
             }
         }
+    }
+
+    /// The rule that would drop each of these entries of a source, in their order.
+    pub fn dropped_by(
+        &self,
+        definition: &Definition,
+        entries: &[FoundEntry],
+    ) -> Result<Vec<Option<String>>, Error> {
+        let own = Filters::parse(&definition.options.filters)?;
+        let judge = filters::Judge::of(&self.fleet, own);
+        let dropped = |found| judge.dropped_by(found).map(str::to_owned);
+        Ok(entries.iter().map(dropped).collect())
     }
 
     /// Adds sources, each unless its address is taken; the answers are in the order given. One that
@@ -221,6 +236,7 @@ impl Sources {
         if let Some(text) = &definition.policy {
             text.parse::<almanack_core::source::policy::Policy>()?;
         }
+        Filters::parse(&definition.options.filters)?;
         let refused = self.checker.problem(&address, &definition.reading);
         refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
     }

@@ -171,6 +171,7 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(sources::ping::ping_source))
         .routes(register!(sources::entries::list_source_entries))
         .routes(register!(sources::entries::list_entries))
+        .routes(register!(sources::entries::read_full_text))
         .routes(register!(sources::why::why_source))
         .routes(register!(sources::why::draw_week))
 }

@@ -15,18 +15,20 @@ use almanack_core::{
     },
     store::{
         Added, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet, KnownEntry, Page,
-        PrunedEntries, Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, Written,
+        PrunedEntries, Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, UnreadEntry,
+        Written,
     },
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
+    category::in_folder,
     database::{
-        Access::{Read, Transaction},
+        Access::{Moment, Read, Transaction},
         Database, SqlStore,
     },
-    entry,
+    entry::{self, search},
     row::{self, examined, listing, many, most, one_more, values},
     session::{Session, asked},
 };
@@ -225,7 +227,7 @@ pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.d
          and (t.due_at_us is not null or t.status = 'RUNNING')) \
      order by s.due_at_us, s.source_id limit $2";
 
-/// A page by number, up to `$8`. A filter that is not set is null; one that few fit names the index
+/// A page by number, up to `$9`. A filter that is not set is null; one that few fit names the index
 /// to walk. `replace` finds a part of a text in both databases, and both lower only ASCII (`collate
 /// "C"`).
 macro_rules! list {
@@ -245,7 +247,9 @@ macro_rules! list {
              or ($5 = 'any' and s.last_error_class is not null)) \
              and (cast($6 as text) is null or replace(lower(s.name), $6, '') <> lower(s.name) \
              or replace(lower(s.address), $6, '') <> lower(s.address)) \
-             and s.source_id > $7 and s.source_id <= $8 order by s.source_id limit $9"
+             and (cast($7 as text) is null or ",
+            in_folder!("s.category", "cast($7 as text)"),
+            ") and s.source_id > $8 and s.source_id <= $9 order by s.source_id limit $10"
         )
     };
 }
@@ -418,7 +422,40 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
-        self.ask(Read, "list entries", filter.clone(), asked!(entry::page))
+        // A search is several statements, of which the first is about the others.
+        let access = filter.search.as_ref().map_or(Read, |_| Moment);
+        self.ask(access, "list entries", filter.clone(), asked!(entry::page))
+            .await
+    }
+
+    async fn load_entry(&self, id: i64) -> Result<Option<Entry>> {
+        self.ask(Read, "load entry", id, asked!(search::load)).await
+    }
+
+    async fn load_unread_entries(
+        &self,
+        id: SourceId,
+        seen_from: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<UnreadEntry>> {
+        let asked = (id, seen_from, limit);
+        self.ask(Read, "find unread entries", asked, asked!(search::unread))
+            .await
+    }
+
+    async fn save_full_text(&self, id: i64, content: Option<String>, now: Timestamp) -> Result<()> {
+        let text = (id, content, now);
+        self.ask(
+            Transaction,
+            "save full text",
+            text,
+            asked!(search::save_text),
+        )
+        .await
+    }
+
+    async fn index_entries(&self, limit: usize) -> Result<usize> {
+        self.ask(Transaction, "index entries", limit, asked!(search::index))
             .await
     }
 
@@ -480,6 +517,7 @@ async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Sourc
         filter.attention.map(Attention::as_str),
         failure(filter),
         containing(filter),
+        &filter.category,
         after,
         to.unwrap_or(i64::MAX),
         one_more(filter.limit),

@@ -6,7 +6,9 @@ mod overview;
 use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
 use crate::{
-    alert, claim, entry, history, migrate, permit, register, schedule,
+    alert, claim,
+    entry::{self, search},
+    history, migrate, permit, register, schedule,
     source::{self, numbers},
     task,
 };
@@ -23,9 +25,18 @@ const SHARED: &[&str] = &[
     entry::EXAMINED_TO,
     entry::EXAMINED_TO_OF,
     entry::FIRST_SINCE,
+    entry::IS_IN,
     entry::LIST,
+    entry::LIST_IN,
     entry::LIST_OF,
     entry::REMOVE_ALL,
+    search::LOAD,
+    search::NOTE_READ,
+    search::SAVE_TEXT,
+    search::SAVE_WORDS,
+    search::SEARCH_SQLITE,
+    search::UNREAD,
+    search::WORDLESS,
     history::LOAD_ATTEMPTS_BEFORE,
     history::LOAD_DECISIONS,
     history::LOAD_DECISIONS_BEFORE,
@@ -203,7 +214,9 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
     check_costs_no_more(source::RESTING_TO, [0, 4], 1, SOURCES);
     let (class, text) = (Some("dns"), none);
     for (class, text) in [(class, nothing), (nothing, text)] {
-        let page = rusqlite::params![nothing, nothing, nothing, nothing, class, text, 0, 40, 20];
+        let page = rusqlite::params![
+            nothing, nothing, nothing, nothing, class, text, text, 0, 40, 20
+        ];
         check_costs_no_more(source::LIST, page, 0, SOURCES);
     }
 }
@@ -260,7 +273,7 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
         ),
         (source::LIST_ATTENTION, odd, paused, some, silent, 10),
     ] {
-        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, 0, 60, 20];
+        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, nothing, 0, 60, 20];
         check_costs_no_more(text, parameters, rows, SOURCES);
     }
 }
@@ -323,6 +336,8 @@ fn entries_cost_no_more_when_more_exist() {
     check_costs_no_more(entry::LIST, [20, 0, 0, 10], 10, ENTRIES);
     check_costs_no_more(entry::LIST_OF, [1, end, 0, 0, 5], 5, ENTRIES);
     check_costs_no_more(entry::LIST_OF, [1, end, 0, 99_999, 5], 0, ENTRIES);
+    check_costs_no_more(search::UNREAD, [1, 5, 0, 9], 0, ENTRIES);
+    check_costs_no_more(search::WORDLESS, [10], 10, ENTRIES);
     check_costs_no_more(entry::EXAMINED_TO, [end, 40], 1, ENTRIES);
     check_costs_no_more(entry::EXAMINED_TO_OF, [1, end, 5], 1, ENTRIES);
     check_costs_no_more(entry::FIRST_SINCE, [0, 40], 1, ENTRIES);

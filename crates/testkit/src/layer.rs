@@ -33,7 +33,7 @@ use almanack_core::{
         OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest, PermitStore, Pruned,
         PrunedEntries, PrunedStories, Records, Result, ScheduleFilter, ScheduleStore, SignInStore,
         SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StatusCount, Store,
-        TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore, Visitor, Written,
+        TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -208,6 +208,10 @@ layered! {
         remove_source(id: SourceId) -> bool;
         known_entries(id: SourceId, &asked: EntryQuestion) -> Vec<KnownEntry>;
         list_entries(&filter: EntryFilter) -> Page<Entry, i64>;
+        load_entry(id: i64) -> Option<Entry>;
+        load_unread_entries(id: SourceId, seen_from: Timestamp, limit: usize) -> Vec<UnreadEntry>;
+        save_full_text(id: i64, content: Option<String>, now: Timestamp) -> ();
+        index_entries(limit: usize) -> usize;
         count_sources(source_type: Option<SourceType>, now: Timestamp) -> SourceNumbers;
         load_fleet() -> Option<Fleet>;
         count_checks(checks: u64) -> ();

@@ -11,13 +11,16 @@
 //! or a redirect does. Validators are sent back byte for byte. A host that asks to be left alone is
 //! left alone by all of its sources.
 
+mod article;
+
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
     secret::{NoSecrets, Secrets},
     source::{
         check::{
-            Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+            Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged,
+            Validators,
         },
         courtesy::Courtesy,
         entry::ENTRIES_PER_DOCUMENT,
@@ -297,6 +300,11 @@ impl Checker for FeedChecker {
             fetch: &options.fetch,
         };
         discover::discover(&asking, &self.blocking_pool, address, now).await
+    }
+
+    async fn article(&self, link: &str, now: Timestamp) -> Article {
+        let read = self.read_article(link, now).await;
+        read.unwrap_or_else(Article::Failed)
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Looking at sources over HTTP: the world's feeds, the hostile ones by name, and polite behaviour.
 
+mod article;
 mod by_name;
 mod discovery;
 mod fetching;

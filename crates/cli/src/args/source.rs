@@ -206,11 +206,14 @@ pub(crate) struct SourceListArguments {
         ]
     )]
     pub(crate) attention: Option<String>,
+    /// Only sources in this category and below it
+    #[arg(long)]
+    pub(crate) category: Option<String>,
     /// Only sources whose name or address contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) containing: Option<String>,
     /// Only due sources, longest waiting first
-    #[arg(long, conflicts_with_all = ["state", "cadence", "attention", "containing", "all"])]
+    #[arg(long, conflicts_with_all = ["state", "cadence", "attention", "category", "containing", "all"])]
     pub(crate) due: bool,
     #[command(flatten)]
     pub(crate) many: HowMany,
@@ -249,6 +252,15 @@ pub(crate) struct EntriesArguments {
     /// Only entries first seen since: 2h, 7d, or a time as for `task put --at`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
+    /// Only entries with these words, like 'ferry "night train" -strike'
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) search: Option<String>,
+    /// Only entries of sources in this category and below it
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+    /// Fetch the full text of this entry from its link, and store it
+    #[arg(long, value_name = "ENTRY", exclusive = true)]
+    pub(crate) full_text: Option<i64>,
     #[command(flatten)]
     pub(crate) many: HowMany,
 }

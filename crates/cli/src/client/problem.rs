@@ -102,6 +102,7 @@ impl Refusal {
             ("no_such_source", _) => {
                 "`almanack source list --containing TEXT` finds sources by name or address"
             }
+            ("no_such_entry", _) => "`almanack source entries` lists entries with their ids",
             ("not_a_feed", _) => {
                 "give the feed's address, or read the page by rules: --as html --item … --title …"
             }

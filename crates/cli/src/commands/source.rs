@@ -202,6 +202,7 @@ fn list(given: &SourceListArguments) -> List {
         .query("state", given.state.as_deref())
         .query("cadence", given.cadence.as_deref())
         .query("attention", given.attention.as_deref())
+        .query("category", given.category.as_deref())
         .query("q", given.containing.as_deref());
     List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
 }
@@ -237,15 +238,31 @@ const ENTRIES: &[Column] = &[
 const PUBLISHED: Column = column("PUBLISHED", "/published_at", at).or("no time");
 
 async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output) -> Done {
+    if let Some(id) = given.full_text {
+        return read_full_text(client, id, output).await;
+    }
     let since = given.since.as_deref();
     let since = since.map(|text| since_of(text, client.now())).transpose()?;
     let call = match &given.id {
         Some(id) => load(client, id).await?.get("entries"),
         None => Call::get(&["entries"]),
     };
-    let call = call.query("since", since);
+    let call = call
+        .query("q", given.search.as_deref())
+        .query("category", given.category.as_deref())
+        .query("since", since);
     let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.many.limit());
     list.write(client, output).await
+}
+
+/// Has an entry's page read, and its text stored.
+async fn read_full_text(client: &Client, id: i64, output: &mut Output) -> Done {
+    let call = Call::post(&["entries", &id.to_string(), "full-text"]);
+    let answer = client.call(call).await?;
+    output.report(&answer, |it| {
+        let (title, bytes) = (text(&it["title"]), text(&it["content"]).len());
+        format!("stored the full text of entry {id}, {bytes} bytes: {title}")
+    })
 }
 
 /// A distance back from now, or a time.

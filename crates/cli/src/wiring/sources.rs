@@ -17,6 +17,7 @@ use almanack_core::{
     source::{
         SOURCE_CHECK,
         check::Checker,
+        filter::Filters,
         hub::{Hubs, Reach},
     },
     store::{PermitStore, Store},
@@ -125,6 +126,8 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
         ceiling: sources.ceiling,
         checks_per_day: f64::from(sources.checks_per_day),
         slow_share: f64::from(sources.slow_percent) / 100.0,
+        // Each was read when the settings were.
+        filters: Filters::parse(&sources.filters).unwrap_or_default(),
     }))
 }
 

@@ -30,6 +30,14 @@ pub trait Checker: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<Candidate>, Failure>;
 
+    /// Reads the article that an entry links to: plain text, a line for each paragraph. It keeps
+    /// to the pace of the host like a look. A checker that reads none says so.
+    async fn article(&self, link: &str, now: Timestamp) -> Article {
+        let _ = (link, now);
+        let detail = "this node reads no articles";
+        Article::Failed(Failure::new(FailureClass::Refused, detail))
+    }
+
     /// Why this could never be looked at, whatever the network says: an address that is none or may
     /// not be asked, rules that cannot be read.
     fn problem(&self, address: &str, reading: &Reading) -> Option<String>;
@@ -75,6 +83,17 @@ pub enum Look {
     Document(Box<Document>),
     /// The server says that nothing has changed.
     Unchanged(Unchanged),
+    /// It could not be read.
+    Failed(Failure),
+    /// No request was made: the host is busy. Come again at this time.
+    Wait(Timestamp),
+}
+
+/// The result of reading an article.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Article {
+    /// Its text.
+    Text(String),
     /// It could not be read.
     Failed(Failure),
     /// No request was made: the host is busy. Come again at this time.

@@ -9,6 +9,7 @@ use crate::source::{
     check::FailureClass,
     entry::{Entry, FoundEntry},
     policy::cadence::Cadence,
+    search::Query,
 };
 use crate::task::NewTask;
 
@@ -121,6 +122,8 @@ pub struct SourceFilter {
     pub failure: Option<FailureClass>,
     /// Only those whose last look failed, however.
     pub failed: bool,
+    /// Only those in this folder, as [`crate::source::category::folder`] writes it.
+    pub category: Option<String>,
     /// Only those whose name or address contains this, in any case of ASCII letters.
     pub containing: Option<String>,
     /// Only numbers above this: the cursor of the page before.
@@ -136,6 +139,11 @@ pub struct SourceFilter {
 pub struct EntryFilter {
     /// Only of this source.
     pub source: Option<SourceId>,
+    /// Only of sources in this folder, as [`crate::source::category::folder`] writes it.
+    pub category: Option<String>,
+    /// Only those that a search finds. Then a page has what was found in the rows it examined,
+    /// which may be more than [`super::EXAMINED_MAX`]: an index knows most of them.
+    pub search: Option<Query>,
     /// Only first seen at or after this.
     pub seen_from: Option<Timestamp>,
     /// Only rows numbered below this: the cursor of the page before.
@@ -144,6 +152,14 @@ pub struct EntryFilter {
     pub among: Option<usize>,
     /// How many at most, newest row first.
     pub limit: usize,
+}
+
+/// An entry whose whole text is to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadEntry {
+    pub id: i64,
+    /// Where it can be read.
+    pub link: String,
 }
 
 /// Sources counted, under the founding documents' names (SS-09).
@@ -253,6 +269,26 @@ pub trait SourceStore: Send + Sync {
     /// A page of entries, newest row first. The cost is that of the rows examined, never that of
     /// all there are.
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>>;
+
+    /// An entry.
+    async fn load_entry(&self, id: i64) -> Result<Option<Entry>>;
+
+    /// Entries of a source, first seen at or after `seen_from`, whose whole text was not read yet;
+    /// newest first. Only the source's newest few dozen are examined.
+    async fn load_unread_entries(
+        &self,
+        id: SourceId,
+        seen_from: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<UnreadEntry>>;
+
+    /// Notes that the whole text of an entry was read at `now`, and replaces its content where
+    /// there is one. No revision: the publisher changed nothing. An entry that is gone stays gone.
+    async fn save_full_text(&self, id: i64, content: Option<String>, now: Timestamp) -> Result<()>;
+
+    /// Writes what searches find entries by ([`crate::source::search::words_of`]), for up to
+    /// `limit` entries without it: rows of earlier versions. How many it wrote; 0 at the end.
+    async fn index_entries(&self, limit: usize) -> Result<usize>;
 
     /// Sources counted; of one type, or all.
     async fn count_sources(

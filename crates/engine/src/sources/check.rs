@@ -26,7 +26,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{courtesy, fleet::Fleet};
+use super::{courtesy, filters::drop_blocked, fleet::Fleet, full_text::ArticleReader};
 use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
@@ -86,6 +86,7 @@ impl SourceHandler {
             took: at.duration_since(started_at),
         };
         let settled = self.keep(source, &made).await?;
+        self.articles().catch_up(&settled.source).await;
         Ok(settled.next_at)
     }
 
@@ -171,6 +172,7 @@ impl SourceHandler {
             self.store.known_entries(source.id, &asked).await?
         };
         let mut told = recognise(source, document, &rows, at);
+        drop_blocked(&self.fleet, source, &mut told.fresh);
         oldest_first(&mut told.fresh, |(_, found)| found.published_at);
         oldest_first(&mut told.edited, |change| {
             change
@@ -202,6 +204,14 @@ impl SourceHandler {
             Ok(settled) => Outcome::again(settled.next_at.unwrap_or(now)),
             Err(Stopped::NotLookedAt(why)) => Outcome::give_up(why),
             Err(Stopped::Store(_)) => Outcome::again(later(now, REFUSED_AGAIN)),
+        }
+    }
+
+    fn articles(&self) -> ArticleReader<'_> {
+        ArticleReader {
+            store: &*self.store,
+            checker: &*self.checker,
+            clock: &*self.clock,
         }
     }
 

@@ -1,7 +1,9 @@
 //! Why a request about a source was not carried out.
 
 use almanack_core::{
-    source::{SourceId, check::Failure, options::form::Unfit, policy::UnknownPolicy},
+    source::{
+        SourceId, check::Failure, filter::BadRule, options::form::Unfit, policy::UnknownPolicy,
+    },
     store,
     task::Invalid,
 };
@@ -30,6 +32,12 @@ pub enum Error {
     /// Its policy is none.
     #[error(transparent)]
     Policy(#[from] UnknownPolicy),
+    /// One of its filters cannot be read.
+    #[error("filters: {0}")]
+    Filter(#[from] BadRule),
+    /// There is no such entry.
+    #[error("there is no entry {id}")]
+    UnknownEntry { id: i64 },
     /// Its address may not be asked, or its rules cannot be read.
     #[error("{why}")]
     Unreadable { why: String },

@@ -12,6 +12,7 @@ use std::sync::{
 use almanack_core::{
     source::{
         courtesy::Courtesy,
+        filter::Filters,
         policy::{Budget, Policy, steer},
         settle::Terms,
     },
@@ -46,6 +47,8 @@ pub struct FleetSettings {
     pub checks_per_day: f64,
     /// What slow sources get at least of the checks of an even spread, from 0 to 1.
     pub slow_share: f64,
+    /// Rules that drop entries of all sources.
+    pub filters: Filters,
 }
 
 impl Default for FleetSettings {
@@ -58,6 +61,7 @@ impl Default for FleetSettings {
             ceiling: budget.ceiling,
             checks_per_day: 24.0,
             slow_share: budget.slow_share,
+            filters: Filters::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sources from their row to their task and back, on both databases, by a clock that a test moves
 //! and a world that answers as configured.
 
+mod filters;
 mod identity;
 mod push;
 mod repair;
@@ -17,7 +18,9 @@ use almanack_core::{
     handler::Handler,
     source::{
         Attention, Definition, Source, SourceId, State,
-        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
+        check::{
+            Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged,
+        },
         courtesy::Day,
         entry::FoundEntry,
         hints::Hints,
@@ -84,6 +87,8 @@ struct World {
     answers: Mutex<VecDeque<Look>>,
     asked: Mutex<Vec<Ask>>,
     meanwhile: Mutex<Option<Pausing>>,
+    articles: Mutex<VecDeque<Article>>,
+    read: Mutex<Vec<String>>,
 }
 
 /// A person who pauses a source while it is being looked at.
@@ -92,6 +97,10 @@ type Pausing = (Arc<Sources>, SourceId);
 impl World {
     fn will_answer(&self, looks: impl IntoIterator<Item = Look>) {
         self.answers.lock().unwrap().extend(looks);
+    }
+
+    fn will_read(&self, articles: impl IntoIterator<Item = Article>) {
+        self.articles.lock().unwrap().extend(articles);
     }
 
     fn asked(&self) -> usize {
@@ -118,6 +127,12 @@ impl Checker for World {
         _now: Timestamp,
     ) -> Result<Vec<Candidate>, Failure> {
         Ok(Vec::new())
+    }
+
+    async fn article(&self, link: &str, _now: Timestamp) -> Article {
+        self.read.lock().unwrap().push(link.to_owned());
+        let answer = self.articles.lock().unwrap().pop_front();
+        answer.expect("no article was wanted")
     }
 
     fn problem(&self, address: &str, _reading: &Reading) -> Option<String> {

@@ -77,6 +77,8 @@ codes! {
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
     /// No subscription at a hub has this callback.
     NotSubscribed = "not_subscribed", GONE, "Not subscribed";
+    /// No entry has this number.
+    NoSuchEntry = "no_such_entry", NOT_FOUND, "No such entry";
     /// There is no edition for this day.
     NoSuchEdition = "no_such_edition", NOT_FOUND, "No such edition";
     /// The edition has no such document.

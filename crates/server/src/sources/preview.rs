@@ -34,11 +34,21 @@ pub(crate) struct PreviewView {
     /// Its own title.
     pub(crate) title: Option<String>,
     /// Its entries, in document order, without full texts.
-    pub(crate) entries: Vec<FoundEntry>,
+    pub(crate) entries: Vec<PreviewEntry>,
     /// How many further entries it has beyond the limit.
     pub(crate) left_out: usize,
     /// What would be a problem if it were checked like this.
     pub(crate) warnings: Vec<String>,
+}
+
+/// An entry as it would be found.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PreviewEntry {
+    #[serde(flatten)]
+    found: FoundEntry,
+    /// The filter that drops it: a `block` rule that matches it, or the first `keep` rule if none
+    /// of them does. Null for an entry that would be kept.
+    dropped_by: Option<String>,
 }
 
 /// Read an address as a source would be read, and show its entries. Nothing is stored.
@@ -82,9 +92,13 @@ pub(crate) async fn preview_of(state: &AppState, definition: &Definition) -> Res
         left_out,
         ..
     } = document;
+    let dropped = state.sources.dropped_by(definition, &entries)?;
     for entry in &mut entries {
         entry.content = None;
     }
+    let entries = entries.into_iter().zip(dropped);
+    let entries = entries.map(|(found, dropped_by)| PreviewEntry { found, dropped_by });
+    let entries = entries.collect();
     Ok(PreviewView {
         address: definition.address.clone(),
         title,

@@ -18,6 +18,7 @@ mod one;
 mod opml;
 mod options;
 mod push;
+mod search;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;
@@ -30,6 +31,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route(courtesy::PATH, get(courtesy::show))
         .route("/ui/sources/opml", get(opml::show).post(opml::import))
         .route("/ui/sources/export", get(opml::export))
+        .route(search::PATH, get(search::show))
         .route("/ui/sources/{id}", get(one::show))
         .route("/ui/sources/{id}/entries", get(entries::show))
         .route("/ui/sources/{id}/check", post(acts::check))

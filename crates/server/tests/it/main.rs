@@ -25,6 +25,7 @@ mod schedules;
 mod scripted;
 mod serve;
 mod source_acts;
+mod source_filters;
 mod source_push;
 mod source_repair;
 mod sources;

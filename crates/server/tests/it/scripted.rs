@@ -11,7 +11,8 @@ use almanack_core::{
     source::{
         Definition, SOURCE_CHECK,
         check::{
-            Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+            Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged,
+            Validators,
         },
         entry::FoundEntry,
         hub::Reach,
@@ -86,6 +87,13 @@ impl Checker for Script {
             "http://10.0.0.1/" => Err(failed(FailureClass::Refused, "10.0.0.1 is private")),
             _ => Err(failed(FailureClass::Dns, "no such host")),
         }
+    }
+
+    async fn article(&self, link: &str, _: Timestamp) -> Article {
+        if link.ends_with("/2") {
+            return Article::Text("Read as a whole.\n\nIt sails.".to_owned());
+        }
+        Article::Failed(Failure::new(FailureClass::NotFound, "404 Not Found"))
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

@@ -533,7 +533,7 @@ const BAD: &[(&str, u16, &str, &str)] = &[
         "no_such_source",
         "whole number",
     ),
-    ("/api/v1/sources/1/entries?q=a", 422, "invalid_query", "q"),
+    ("/api/v1/sources/1/entries?w=a", 422, "invalid_query", "w"),
 ];
 
 #[tokio::test]

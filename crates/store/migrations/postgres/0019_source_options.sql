@@ -10,6 +10,7 @@ alter table entry add column categories text;                          -- JSON; 
 alter table entry add column revision bigint not null default 1;
 alter table entry add column updated_at_us bigint;
 alter table entry add column words text;                               -- what a search finds it by
+alter table entry add column full_text_at_us bigint;                   -- when its whole text was read, or could not be
 
 -- What was asked of a host in a day, for the courtesy report.
 create table source_host (

@@ -13,6 +13,7 @@ use almanack_core::{
         policy::cadence::{Cadence, Frequency},
         reading::Reading,
         recent::Recent,
+        search::words_of,
     },
     store::{EntryChange, Fleet, KnownEntry, Result},
 };
@@ -205,6 +206,7 @@ pub(crate) fn entry_values(
         found.link.as_deref().map(link_hash),
         listed(&found.enclosures),
         listed(&found.categories),
+        words_of(found),
     ]
 }
 

@@ -41,6 +41,7 @@ pub(crate) mod edition;
 pub(crate) mod edition_list;
 pub(crate) mod edition_write;
 pub(crate) mod entry;
+pub(crate) mod entry_search;
 pub(crate) mod finish;
 pub(crate) mod fleet;
 pub(crate) mod guard;

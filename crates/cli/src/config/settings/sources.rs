@@ -5,6 +5,7 @@ use almanack_core::{
     host_pace::Pace,
     source::{
         entry::{ENTRIES_MAX, ENTRIES_PER_DOCUMENT},
+        filter::{Filters, RULES_MAX},
         policy::{Policy, UnknownPolicy},
     },
 };
@@ -55,6 +56,9 @@ settings! {
         /// Maximum number of entries to keep per source.
         /// 每个源保留的条目数上限。
         keep_per_source: usize = count(1..=1_000_000).default(500);
+        /// Rules for the entries of all sources, like `block title contains "sponsored"`.
+        /// 适用于所有源的条目规则，如 `block title contains "sponsored"`。
+        filters: Vec<String> = texts(rule).default(Vec::new());
         /// How long one check may take.
         /// 一次检查的超时时间。
         timeout: SignedDuration = duration(seconds(1), minutes(5)).default(seconds(30));
@@ -89,6 +93,15 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Sources {
     let what = "sources.ceiling is shorter than sources.floor";
     let bounds = (read.floor, read.ceiling);
     check_order(reader, bounds, "sources", (["ceiling", "floor"], what));
+    if read.filters.len() > RULES_MAX {
+        let what = format!("sources.filters has more than {RULES_MAX} rules");
+        let place = reader.place(&KeyPath::plain("sources", "filters"));
+        reader.push(
+            Severity::Error,
+            (what, place),
+            "join some: `matches \"one|other\"`",
+        );
+    }
     read
 }
 
@@ -105,6 +118,14 @@ impl Sources {
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         keep_for(self.keep_days)
     }
+}
+
+fn rule(text: &str) -> Read<String> {
+    let read = Filters::parse(&[text]);
+    read.map(|_| text.to_owned()).map_err(|bad| {
+        let what = format!("`{text}`, column {}: {}", bad.column(), bad.what);
+        Problem::new(what, bad.hint)
+    })
 }
 
 fn policy(text: &str) -> Read<Policy> {

@@ -82,6 +82,7 @@ metrics! {
     counter almanack_source_checks_total by result "new nothing unchanged":
         "Checks of sources made by this node, by result";
     counter almanack_source_entries_total: "New entries found by this node";
+    counter almanack_source_entries_dropped_total: "New entries that filters dropped on this node";
     counter almanack_source_alerts_total by attention "silent truncated identity failing duplicate credentials gone":
         "Sources that began to need attention, by reason";
     counter almanack_source_pushes_total by result "new nothing checked unsigned resting":

@@ -165,6 +165,10 @@ fn each_subscription_gets_what_it_selects() {
         subject_prefix: Some(prefix.to_owned()),
         ..Wants::default()
     };
+    let categories = |folders: &[&str]| Wants {
+        categories: folders.iter().map(|&folder| folder.to_owned()).collect(),
+        ..Wants::default()
+    };
     for (wants, of_task, of_source) in [
         (Wants::default(), true, true),
         (types(&[Type::TaskFinished]), true, false),
@@ -174,6 +178,10 @@ fn each_subscription_gets_what_it_selects() {
         (kinds(&["OTHER", "ARTICLE_PUBLISH"]), true, true),
         // Kinds are those of tasks: what is not about a task has none.
         (kinds(&["OTHER"]), false, true),
+        // Categories are those of sources: what is not about a source has none (SS-24).
+        (categories(&["coast"]), true, true),
+        (categories(&["news", "coast/ferries"]), true, true),
+        (categories(&["news", "ferries", "coas"]), true, false),
         (prefix("article:"), true, false),
         (prefix("source:"), false, true),
         (prefix("article:43"), false, false),
@@ -220,6 +228,7 @@ fn before() -> Source {
     let definition = Definition {
         name: "Blog".to_owned(),
         address: "https://blog.example/feed?key=hunter2".to_owned(),
+        category: "coast/ferries".to_owned(),
         ..Definition::default()
     };
     let mut source = Source::new(definition, NOW);

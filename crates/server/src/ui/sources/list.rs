@@ -4,7 +4,7 @@ use almanack_core::source::SourceType;
 use almanack_core::source::why::{next_look, next_look_at};
 
 use super::fleet::{self, Counted};
-use super::{adding, called, courtesy, filter::Filter, opml, words};
+use super::{adding, called, courtesy, filter::Filter, opml, search, words};
 use crate::paging::cursor;
 use crate::ui::prelude::*;
 
@@ -30,6 +30,7 @@ pub(crate) async fn show(
             (live("rows", &list(&viewer, &filter, &rows, next.as_deref())))
             (filter.equivalent().show(&viewer))
         } }))
+        (section("entries", lang.pick("Find entries", "查找条目"), &search::Query::default().form(lang, search::PATH, None)))
         @if viewer.may(Scope::Operate) {
             (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
         }

@@ -50,7 +50,7 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
 async fn sources_and_entries_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let nothing = "null, null, null, null, null, null, 0, 99, 20";
+    let nothing = "null, null, null, null, null, null, null, 0, 99, 20";
     let rows = [
         (source::LOAD_DUE, "9, 10", "source_due"),
         (source::LOAD_DUE_OF, "'rss', 9, 10", "source_type_due"),
@@ -73,6 +73,8 @@ async fn sources_and_entries_are_found_by_their_indexes() {
         ),
         (entry::LIST, "9, 0, 0, 10", "entry_pkey"),
         (entry::LIST_OF, "1, 9, 0, 0, 10", "entry_newest"),
+        (entry::LIST_IN, "9, 0, 0, 'news', 10", "entry_pkey"),
+        (entry::search::UNREAD, "1, 50, 0, 5", "entry_newest"),
         (entry::EXAMINED_TO, "9, 10", "entry_pkey"),
         (entry::EXAMINED_TO_OF, "1, 9, 10", "entry_newest"),
         (entry::FIRST_SINCE, "0, 10", "entry_seen_at"),
@@ -86,6 +88,28 @@ async fn sources_and_entries_are_found_by_their_indexes() {
             let walks = ["Seq Scan", "Sort"].iter().any(|bad| plan.contains(bad));
             assert!(!walks, "{text}\n{plan}");
         }
+    }
+}
+
+/// Words are looked up together with numbers, however many entries there are.
+#[tokio::test]
+async fn ss_24_words_are_found_by_their_index() {
+    let schema = Schema::create().await;
+    let client = session(&schema).await;
+    let fill = "insert into entry (source_id, seen_at_us, key, title, words) \
+         select n % 2000, n, n, '', 'ferry w' || n from generate_series(1, 60000) n; analyze entry";
+    client.batch_execute("begin").await.unwrap();
+    client
+        .batch_execute(entry::search::BY_WORDS_POSTGRES)
+        .await
+        .unwrap();
+    client.batch_execute(fill).await.unwrap();
+    for words in ["ferry", "w7", "ferry & w7", "w7:*"] {
+        let values = format!("'{words}', 60000, 50000, 0, null, null, 51");
+        let plan = plan(&client, entry::search::SEARCH_POSTGRES, &values).await;
+        // All rows have the one word: then their numbers alone say which are looked at.
+        let is_found = plan.contains("entry_search") || words == "ferry";
+        assert!(is_found && !plan.contains("Seq Scan"), "{words}\n{plan}");
     }
 }
 

@@ -212,6 +212,14 @@ macro_rules! conformance {
                 ss_09_an_empty_store_counts_nothing,
                 ss_09_sources_are_counted_overall_and_by_type,
             ]
+            entry_search: [
+                ss_24_a_search_finds_words_phrases_and_what_is_without,
+                ss_24_a_search_is_narrowed,
+                ss_24_a_search_examines_so_many_and_goes_on,
+                ss_24_what_is_deleted_is_found_no_more,
+                ss_24_a_full_text_is_kept_and_found,
+                ss_24_categories_filter_sources_and_entries,
+            ]
             entry: [
                 ss_13_an_entry_is_never_doubled,
                 ss_13_every_field_of_an_entry_survives,
