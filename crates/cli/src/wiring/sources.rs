@@ -57,11 +57,7 @@ pub(crate) struct Kept<'a> {
     pub(crate) fleet: &'a Fleet,
 }
 
-fn checker_in(
-    settings: &Settings,
-    kept: Kept<'_>,
-    host_paces: HostPaces,
-) -> Result<FeedChecker> {
+fn checker_in(settings: &Settings, kept: Kept<'_>, host_paces: HostPaces) -> Result<FeedChecker> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {

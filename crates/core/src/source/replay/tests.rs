@@ -211,10 +211,16 @@ fn ss_15_slow_sources_wait_no_longer_than_if_all_were_checked_alike() {
         (delay, early, report.overall.mean_delay_h)
     };
     let (unequal, early, busy) = slow(0.0);
-    assert!(early <= 1.0, "the first fortnight: {early:.3} times as long");
+    assert!(
+        early <= 1.0,
+        "the first fortnight: {early:.3} times as long"
+    );
     let (equal, early, paid) = slow(0.85);
     eprintln!("{unequal} {busy} {equal} {early} {paid}");
-    assert!(equal <= 1.05 && early <= 1.0, "{equal:.3}, {early:.3} at first");
+    assert!(
+        equal <= 1.05 && early <= 1.0,
+        "{equal:.3}, {early:.3} at first"
+    );
     assert!(unequal > equal && busy < paid, "busy sources pay for it");
 }
 
