@@ -92,12 +92,12 @@ pub(crate) const RENEW_POSTGRES: &str = "update entry e set key = u.key \
      (select 1 from entry x where x.source_id = u.source_id and x.key = u.key)";
 
 /// An edit. When it was published does not change by it, and a text that was there before, fetched
-/// or shown in full, is not given up for none.
-pub(crate) const EDIT_SQLITE: &str = "update entry set updated_at_us = ?3, link = ?4, title = ?5, \
+/// or shown in full, is not given up for none. The keeper finds new words for what it is now.
+pub(crate) const EDIT_SQLITE: &str = "update entry set words = null, updated_at_us = ?3, link = ?4, title = ?5, \
      published_at_us = coalesce(published_at_us, ?6), author = ?7, summary = ?8, \
      content = coalesce(?9, content), link_hash = ?10, enclosures = ?11, categories = ?12, \
      revision = revision + 1 where id = ?1 and source_id = ?2";
-pub(crate) const EDIT_POSTGRES: &str = "update entry e set updated_at_us = u.updated_at_us, \
+pub(crate) const EDIT_POSTGRES: &str = "update entry e set words = null, updated_at_us = u.updated_at_us, \
      link = u.link, title = u.title, \
      published_at_us = coalesce(e.published_at_us, u.published_at_us), author = u.author, \
      summary = u.summary, content = coalesce(u.content, e.content), link_hash = u.link_hash, \

@@ -36,6 +36,7 @@ impl Sources {
                 source.stats.next_due_at = Some(at);
                 source.reason = Some("its publisher says that something is new".to_owned());
             }
+            Ok(())
         })
         .await?;
         self.put(vec![(id, at)], by).await?;

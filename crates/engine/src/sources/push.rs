@@ -231,6 +231,7 @@ impl Push {
                         *source = replan(source, &terms, now);
                     }
                 }
+                Ok(())
             })
             .await
     }

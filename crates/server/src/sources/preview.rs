@@ -45,10 +45,10 @@ pub(crate) struct PreviewView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PreviewEntry {
     #[serde(flatten)]
-    found: FoundEntry,
+    pub(crate) found: FoundEntry,
     /// The filter that drops it: a `block` rule that matches it, or the first `keep` rule if none
     /// of them does. Null for an entry that would be kept.
-    dropped_by: Option<String>,
+    pub(crate) dropped_by: Option<String>,
 }
 
 /// Read an address as a source would be read, and show its entries. Nothing is stored.

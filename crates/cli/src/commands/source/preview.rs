@@ -42,6 +42,7 @@ const ENTRIES: &[Column] = &[
     PUBLISHED,
     column("TITLE", "/title", plain),
     column("LINK", "/link", plain),
+    column("DROPPED BY", "/dropped_by", plain),
 ];
 
 /// Shows the entries that would be read.

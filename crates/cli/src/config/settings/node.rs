@@ -7,8 +7,6 @@ use almanack_core::{
 };
 use url::Url;
 
-use url::Url;
-
 use super::{calls::network, prelude::*};
 
 sections! { Server, Node, RetryKeys, Retention, Limits }
@@ -20,14 +18,11 @@ settings! {
         /// 监听的地址和端口；监听非本机地址前须先创建令牌或用户。
         listen: SocketAddr = Form::new(Shape::Text, value::socket)
             .default(SocketAddr::from(([127, 0, 0, 1], 8080)));
-        /// Public address of the nodes, for callers outside; the same on all nodes.
-        /// 供外部调用的公网地址；所有节点必须相同。
-        public_url: Option<Url> = Form::new(Shape::Address, value::web_address).unset("(none)");
         /// `Host` headers to accept besides the address it listens on; protects browsers against DNS rebinding.
         /// 除监听地址外还接受的 `Host` 请求头；防止浏览器遭受 DNS 重绑定攻击。
         allowed_hosts: Vec<String> = texts(value::host).default(Vec::new());
-        /// Address at which others reach this node, like `https://news.example.org`; its `/about-requests` is named in the `User-Agent` of checks.
-        /// 外界访问本节点的地址，如 `https://news.example.org`；其 `/about-requests` 会写入检查请求的 `User-Agent`。
+        /// Address at which others reach the nodes, like `https://news.example.org`, the same on all nodes: hubs push to it, and its `/about-requests` is named in the `User-Agent` of checks.
+        /// 外界访问各节点的地址，如 `https://news.example.org`，所有节点必须相同：hub 向它推送，其 `/about-requests` 会写入检查请求的 `User-Agent`。
         public_url: Option<Url> =
             Form::new(Shape::Address, value::web_address).unset("(none)");
         /// Reverse proxies whose `X-Forwarded-For` is trusted, as networks or addresses.

@@ -6,7 +6,8 @@ use crate::{
         check::{Document, Look},
         policy::{Budget, Policy},
         recent::PastLook,
-        settle::{CompletedCheck, Terms, settle, unfamiliar},
+        identity::recognise,
+        settle::{CompletedCheck, Terms, settle},
     },
 };
 
@@ -239,11 +240,12 @@ fn live(ahead: SignedDuration) -> (f64, f64) {
         let Look::Document(document) = &look else {
             unreachable!()
         };
-        let mut fresh = unfamiliar(&source, document);
-        let corrected = correct(&source, &mut fresh, now);
+        let mut told = recognise(&source, document, &[], now);
+        let corrected = correct(&source, &mut told.fresh, now);
         let made = CompletedCheck {
             look: &look,
-            fresh: &fresh,
+            fresh: &told.fresh,
+            remembered: &told.remembered,
             took: SignedDuration::ZERO,
             moved_onto: None,
         };

@@ -114,9 +114,10 @@ fn result(viewer: &Viewer, shown: &PreviewView) -> Markup {
     let more = count - first.len() + shown.left_out;
     let entries = table! { lang; "Entries, as in the document", "条目，按文档顺序"; or "No entries.", "没有条目。";
         for (entry in first) tr()
-        "Entry", "条目" { th scope="row" class="name" lang="" { (outside(entry.link.as_deref().unwrap_or_default(), &entry.title)) } }
-        "Published", "发布时间" { td { (viewer.at_or_dash(entry.published_at)) } }
-        "Link", "链接" { td { (or_dash(entry.link.as_deref())) } }
+        "Entry", "条目" { th scope="row" class="name" lang="" { (outside(entry.found.link.as_deref().unwrap_or_default(), &entry.found.title)) } }
+        "Published", "发布时间" { td { (viewer.at_or_dash(entry.found.published_at)) } }
+        "Link", "链接" { td { (or_dash(entry.found.link.as_deref())) } }
+        "Dropped by", "被丢弃于规则" { td { (or_dash(entry.dropped_by.as_deref())) } }
     };
     html! {
         p role="status" { (say!(lang; "Entries found: {count}. Nothing has been stored.", "找到 {count} 个条目，尚未存储任何内容。")) }
