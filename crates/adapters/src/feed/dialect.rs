@@ -4,6 +4,8 @@
 //! whole feed for one of them. Of RSS 1.0 it drops items without a link, which have their address
 //! in `rdf:about`. Everything else is copied as it is, so that nothing can be lost here.
 
+use std::borrow::Cow;
+
 use quick_xml::{
     Reader,
     events::{BytesStart, Event},
@@ -13,6 +15,8 @@ use super::xml::Tag;
 
 /// The link of an item that has none: no address of the web, so it is none for us, either.
 const NO_LINK: &str = "about:blank";
+/// Most enclosures that feed-rs is shown. It takes 2 KB for each, and we read them ourselves.
+const ENCLOSURES_SHOWN: usize = 10_000;
 
 /// The document as feed-rs reads it, if it does not read it as it is. The root keeps its place.
 pub(crate) fn rewrite(mended: &str, root: &Tag) -> Option<String> {
@@ -27,6 +31,15 @@ pub(crate) fn rewrite(mended: &str, root: &Tag) -> Option<String> {
         "RDF" => Some(walk(mended, &mut Rdf::default())),
         _ => None,
     }
+}
+
+/// The document without the enclosures of a long feed.
+pub(crate) fn without_enclosures(mended: &str) -> Cow<'_, str> {
+    if mended.matches("<enclosure").count() <= ENCLOSURES_SHOWN {
+        return mended.into();
+    }
+    let opened = mended.replace("<enclosure", "<hidden");
+    opened.replace("</enclosure", "</hidden").into()
 }
 
 /// What is done to the tags of a document.

@@ -41,6 +41,8 @@ const NAMESPACES: [(&str, &str); 7] = [
 const RSS: &str = "http://purl.org/rss/1.0/";
 const ATOM: &str = "http://www.w3.org/2005/Atom";
 const HIDDEN: &str = "urn:hidden";
+/// Longest feed that is read. feed-rs takes more than a kilobyte for an entry of thirty bytes.
+const ENTRIES_READ_MAX: usize = 100_000;
 /// What feed-rs takes for a version of RSS.
 const VERSIONS: [&str; 4] = ["2.0", "", "0.91", "0.92"];
 
@@ -57,10 +59,15 @@ pub(crate) fn read(
     against: &Against,
 ) -> Result<Document, Failure> {
     let mut outline = xml::outline(mended, base)?;
+    if outline.entries > ENTRIES_READ_MAX {
+        let detail = format!("the feed has more than {ENTRIES_READ_MAX} entries");
+        return Err(Failure::new(FailureClass::TooLarge, detail));
+    }
     let rewritten = dialect::rewrite(mended, root);
     let mended = rewritten.as_deref().unwrap_or(mended);
     let renamed = rename_root(mended, root);
-    let feed = parse(renamed.as_deref().unwrap_or(mended), base)?;
+    let mended = renamed.as_deref().unwrap_or(mended);
+    let feed = parse(&dialect::without_enclosures(mended), base)?;
     if feed.entries.is_empty() && outline.entries > 0 && feed.feed_type != FeedType::RSS1 {
         let detail = format!(
             "the feed shows entries ({}), but in a namespace that is not a feed's",

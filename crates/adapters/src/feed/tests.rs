@@ -92,6 +92,24 @@ fn ss_12_deep_nesting() {
 }
 
 #[test]
+fn ss_12_a_feed_of_too_many_entries_is_refused_before_it_fills_the_memory() {
+    let failure = feed(rss(&"<item/>".repeat(100_001)).as_bytes()).unwrap_err();
+    assert_eq!(failure.class, FailureClass::TooLarge);
+    insta::assert_snapshot!(failure.detail, @"the feed has more than 100000 entries");
+}
+
+#[test]
+fn ss_20_the_files_of_a_long_feed_are_read() {
+    let item = |at: usize| {
+        format!("<item><guid>{at}</guid><enclosure url='/{at}.mp3'></enclosure></item>")
+    };
+    let items: String = (0..10_001).map(item).collect();
+    let document = feed(rss(&items).as_bytes()).unwrap();
+    let file = |at: usize| document.entries[at].enclosures[0].url.as_str();
+    assert_eq!(file(199), "https://site.example/199.mp3");
+}
+
+#[test]
 fn ss_12_wrong_charset() {
     let declared = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><item><title>Ünï – 日本</title></item></channel></rss>";
     assert_eq!(
