@@ -14,9 +14,9 @@
 //!
 //! Slow sources are looked at as if each of their entries counted more, so that their delay does
 //! not grow without limit ([`Budget::rate_min_per_day`]). Where it is known how often an even spread
-//! of the budget would check every source ([`Budget::even`]), a source is looked at as if its rate
-//! did not fall below what pays for a share of that: for new sources, of which little is known, that
-//! is most of it, for all others as much as was configured ([`Budget::slow_share`]).
+//! of the budget would check every source ([`Budget::even`]), a slow source is looked at as if its
+//! rate did not fall below what pays for that while it is new, whatever little is believed of its
+//! rhythm, and later for as much of it as was configured ([`Budget::slow_share`]).
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,9 +35,9 @@ const KNOTS_S: [i64; 13] = [
 const FINE_S: i64 = 3_600;
 /// Sources of one rhythm look within so many seconds of each other, not at one instant.
 const SPREAD_S: u64 = 10;
-/// What a new source gets at least of the checks of an even spread: with what its first look showed
-/// it makes more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
-const NEW_SHARE: f64 = 1.0;
+/// Slow is what would be checked at less than twice the even pace on its own account: with the root
+/// of the rate, that is below four times the rate that pays for the even pace.
+const SLOW: f32 = 4.0;
 /// A source is new while an even spread would have made fewer checks than in this time.
 const NEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.
@@ -48,7 +48,7 @@ pub(super) fn next(history: &History, now: Timestamp, budget: &Budget, jitter: u
     let mut ahead = Ahead::new(history, now.as_second(), jitter);
     let level = ahead.course.level();
     let price = price(budget, level);
-    ahead.least = least(budget, history.checks(), price);
+    ahead.least = Least::new(budget, history, price, level);
     let found = ahead.find(budget, price);
     let factors = &history.factors;
     Next {
@@ -77,20 +77,42 @@ fn price(budget: &Budget, level: f32) -> f32 {
     small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
 }
 
-/// The rate, in entries an hour, at which a source that was checked so often gets its share of an
-/// even spread.
-fn least(budget: &Budget, checks: u32, price: f32) -> f32 {
-    let even = budget.even.filter(|even| *even >= FLOOR_MIN);
-    let Some(even) = even else { return 0.0 };
-    let is_new = f64::from(checks) * even.as_secs_f64() < NEW.as_secs_f64();
-    let share = if budget.slow_share.is_finite() {
-        budget.slow_share.clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    let share = if is_new { share.max(NEW_SHARE) } else { share };
-    let per_hour = share / even.as_secs_f64() * 3_600.0;
-    2.0 * price * small(per_hour * per_hour)
+/// What a source is weighed with at least, in entries an hour.
+#[derive(Clone, Copy, Default)]
+struct Least {
+    rate: f32,
+    /// Whether at all hours: the rhythm of a new, slow source is not known well enough to wait by.
+    at_all_hours: bool,
+}
+
+impl Least {
+    /// The rate at which a source gets its share of an even spread.
+    fn new(budget: &Budget, history: &History, price: f32, level: f32) -> Self {
+        let even = budget.even.filter(|even| *even >= FLOOR_MIN);
+        let Some(even) = even else {
+            return Self::default();
+        };
+        let is_new = f64::from(history.checks()) * even.as_secs_f64() < NEW.as_secs_f64();
+        let share = match budget.slow_share {
+            _ if is_new => 1.0,
+            share if share.is_finite() => share.clamp(0.0, 1.0),
+            _ => 0.0,
+        };
+        let per_hour = share / even.as_secs_f64() * 3_600.0;
+        let rate = 2.0 * price * small(per_hour * per_hour);
+        Self {
+            rate,
+            at_all_hours: is_new && level < SLOW * rate,
+        }
+    }
+
+    fn weigh(self, smooth: f32, rhythm: f32) -> f32 {
+        if self.at_all_hours {
+            (smooth * rhythm).max(self.rate)
+        } else {
+            smooth.max(self.rate) * rhythm
+        }
+    }
 }
 
 struct Crossing {
@@ -107,7 +129,7 @@ struct Ahead<'a> {
     /// Slots end so many seconds after the full minute.
     phase_s: i64,
     /// The source is looked at as if its rate did not fall below this.
-    least: f32,
+    least: Least,
     knot: usize,
     from: f32,
     to: f32,
@@ -123,7 +145,7 @@ impl<'a> Ahead<'a> {
             course,
             now_s,
             phase_s: PHASE_S + spread,
-            least: 0.0,
+            least: Least::default(),
             knot: 0,
             from,
             to,
@@ -192,7 +214,7 @@ impl<'a> Ahead<'a> {
         }
         Rate {
             expected: smooth * rhythm,
-            weighed: smooth.max(self.least) * rhythm,
+            weighed: self.least.weigh(smooth, rhythm),
         }
     }
 }

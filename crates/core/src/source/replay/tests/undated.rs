@@ -55,11 +55,6 @@ fn ss_25_undated_sources_find_the_pace_of_dated_ones() {
         let undated = run_undated(&trace, &budget());
         let checks = undated.checks as f64 / dated.checks as f64;
         let delay = mean(&undated.delays_h) / mean(&dated.delays_h);
-        eprintln!(
-            "{} {:.1}/d checks {checks:.2} delay {delay:.2}",
-            trace.source,
-            dated.checks as f64 / dated.days
-        );
         assert!(
             (0.5..1.5).contains(&checks) && delay < 1.7,
             "{}: {checks:.2} times the checks, {delay:.2} times the delay",
