@@ -24,7 +24,7 @@ use almanack_core::{
     store::{SourceFilter, Store},
     time::Clock,
 };
-use almanack_engine::sources::{self, Sources};
+use almanack_engine::sources::{Error as SourceError, Sources};
 use almanack_lab::{
     article,
     authors::{Editor, Habits},
@@ -218,7 +218,7 @@ async fn ask_for_checks(store: &dyn Store, sources: &Sources, outside: &Outside)
     for source in store.list_sources(&filter).await?.rows {
         match sources.check_now(source.id, "demo").await {
             // One of the demo's feeds is gone for good.
-            Ok(_) | Err(sources::Error::NotActive { .. }) => {}
+            Ok(_) | Err(SourceError::NotActive { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
