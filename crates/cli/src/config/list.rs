@@ -1,5 +1,5 @@
-//! Lists of tables in the file, `[[schedule]]` and `[[source]]`: each table read by the shapes of its
-//! fields, with the place of every value, and everything that is wrong with it.
+//! Lists of tables in the file, `[[schedule]]` and `[[source]]`: each is read by the shapes of its
+//! fields, with the place of every value, and with everything that is wrong with it.
 
 use std::{collections::BTreeMap, ops::Range};
 
