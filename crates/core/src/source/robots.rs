@@ -53,7 +53,7 @@ impl Rules {
         if path == "/robots.txt" {
             return None;
         }
-        let path = normal(path, &[b'*', b'$']);
+        let path = normal(path, b"*$");
         let matching = self.rules.iter().filter(|rule| rule.matches(&path));
         let decides = matching.max_by_key(|rule| (rule.pattern.len(), rule.allows))?;
         (!decides.allows).then_some(decides.pattern.as_str())
@@ -69,7 +69,11 @@ impl Rules {
         // An empty rule is none: `Disallow:` allows everything.
         let fits = !pattern.is_empty() && pattern.len() <= PATTERN_BYTES_MAX;
         if fits && self.rules.len() < RULES_MAX {
-            let pattern = normal(pattern, &[]);
+            // Anywhere but at its end, a dollar sign is one.
+            let pattern = match pattern.strip_suffix('$') {
+                Some(start) => format!("{}$", normal(start, b"$")),
+                None => normal(pattern, b"$"),
+            };
             self.rules.push(Rule { allows, pattern });
         }
     }
