@@ -27,12 +27,12 @@ impl Counting {
             return;
         }
         let status = sent.as_ref().map(|response| response.status().as_u16());
-        let is = |met: bool| u64::from(met);
+        let has_failed = status.is_err() || matches!(status, Ok(400..=428 | 430..=502 | 504..));
         let counts = Counts {
             requests: 1,
-            unchanged: is(status == Ok(304)),
-            limited: is(matches!(status, Ok(429 | 503))),
-            failed: is(status.is_err() || matches!(status, Ok(400..=428 | 430..=502 | 504..))),
+            unchanged: u64::from(status == Ok(304)),
+            limited: u64::from(matches!(status, Ok(429 | 503))),
+            failed: u64::from(has_failed),
             ..Counts::default()
         };
         self.count(url, &counts);

@@ -212,7 +212,9 @@ fn add(days: &mut BTreeMap<Day, BTreeMap<String, Counts>>, host: &str, day: Day,
     let host = if is_full { FURTHER_HOSTS } else { host };
     match hosts.get_mut(host) {
         Some(known) => known.add(counts),
-        None => drop(hosts.insert(host.to_owned(), *counts)),
+        None => {
+            hosts.insert(host.to_owned(), *counts);
+        }
     }
 }
 

