@@ -32,8 +32,8 @@ pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
-    Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
-    SourceStore, SourceWrite, Written,
+    Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, PrunedEntries, SourceFilter,
+    SourceNumbers, SourceStore, SourceWrite, Written,
 };
 
 use crate::{

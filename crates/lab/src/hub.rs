@@ -148,7 +148,9 @@ impl Handle {
         };
         let subscribers: Vec<Subscriber> = {
             let all = &self.lock().state.subscribers;
-            let ours = all.values().filter(|it| it.topic == topic && it.is_verified);
+            let ours = all
+                .values()
+                .filter(|it| it.topic == topic && it.is_verified);
             ours.cloned().collect()
         };
         let mut statuses = Vec::new();
@@ -166,15 +168,18 @@ impl Handle {
     /// Atom, with the hub and the feed's own address.
     fn document(&self, name: &str, entries: &[Published]) -> String {
         let (base, topic) = (self.url(), self.topic_url(name));
-        let shown = entries.iter().rev().fold(String::new(), |mut shown, entry| {
-            let (title, at) = (&entry.title, entry.at);
-            let _ = writeln!(
-                shown,
-                "<entry><title>{title}</title><id>{topic}#{title}</id>\
+        let shown = entries
+            .iter()
+            .rev()
+            .fold(String::new(), |mut shown, entry| {
+                let (title, at) = (&entry.title, entry.at);
+                let _ = writeln!(
+                    shown,
+                    "<entry><title>{title}</title><id>{topic}#{title}</id>\
                  <link href=\"{topic}/{title}\"/><updated>{at}</updated></entry>"
-            );
-            shown
-        });
+                );
+                shown
+            });
         format!(
             "<?xml version=\"1.0\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
              <title>{name}</title><id>{topic}</id><updated>{}</updated>\n\
@@ -316,7 +321,9 @@ async fn subscribe(
 ) -> Response {
     stand.lock().journal.note(stand.now(), Call::Subscribe, ());
     let refuses = stand.lock().state.behaviour == Behaviour::Refuse;
-    let is_ours = requested.topic.starts_with(&format!("{}/topics/", stand.url()));
+    let is_ours = requested
+        .topic
+        .starts_with(&format!("{}/topics/", stand.url()));
     if refuses || !is_ours || requested.mode != "subscribe" {
         let reply = Reply::status(422, "this topic is not ours\n");
         return stand.send(&met, Answer::Reply(reply), ()).await;

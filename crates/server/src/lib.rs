@@ -53,8 +53,14 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions, health::Health, reloadable::Reloadable, reschedule::Rescheduler,
-    schedules::Schedules, sources::{Sources, push::Push}, tick::Ticker, watch::Watching,
+    editions::Editions,
+    health::Health,
+    reloadable::Reloadable,
+    reschedule::Rescheduler,
+    schedules::Schedules,
+    sources::{Sources, push::Push},
+    tick::Ticker,
+    watch::Watching,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;

@@ -14,8 +14,8 @@ use almanack_core::{
         policy::cadence::Cadence,
     },
     store::{
-        Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, Page, PrunedEntries, Result, SourceFilter,
-        SourceNumbers, SourceStore, SourceWrite, Written,
+        Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, Page, PrunedEntries, Result,
+        SourceFilter, SourceNumbers, SourceStore, SourceWrite, Written,
     },
 };
 use async_trait::async_trait;

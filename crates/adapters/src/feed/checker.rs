@@ -152,7 +152,10 @@ impl FeedChecker {
             body_bytes: HUB_BODY_BYTES_MAX,
             ..self.limits
         };
-        let response = self.client.send(request.limits(limits).through(visit)).await?;
+        let response = self
+            .client
+            .send(request.limits(limits).through(visit))
+            .await?;
         if let Some(failure) = answer::refusal(&response.head, now) {
             self.hold(&response.head, &failure, now);
         }

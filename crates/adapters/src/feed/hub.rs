@@ -90,20 +90,28 @@ mod tests {
                 "one each, a relative topic",
             ),
             (
-                &[r#"<https://a.example/>; title="x"; rel="hub preload", <https://b.example/>; rel=hub"#],
+                &[
+                    r#"<https://a.example/>; title="x"; rel="hub preload", <https://b.example/>; rel=hub"#,
+                ],
                 Some(("https://a.example/", "https://blog.example/feed")),
                 "the first of two; without a topic the address itself",
             ),
             (&["<https://blog.example/feed>; rel=self"], None, "no hub"),
             (&["<ftp://hub.example/>; rel=hub"], None, "not of the web"),
-            (&["<https://hub.example/; rel=hub", "rel=hub", "<>"], None, "broken"),
+            (
+                &["<https://hub.example/; rel=hub", "rel=hub", "<>"],
+                None,
+                "broken",
+            ),
         ] {
             let mut map = HeaderMap::new();
             for header in headers {
                 map.append(LINK, header.parse().unwrap());
             }
             let found = of_headers(&map, &base(), None);
-            let found = found.as_ref().map(|it| (it.hub.as_str(), it.topic.as_str()));
+            let found = found
+                .as_ref()
+                .map(|it| (it.hub.as_str(), it.topic.as_str()));
             assert_eq!(found, expected, "{why}");
         }
     }

@@ -7,9 +7,7 @@
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    entry::FoundEntry, hints::Hints, hub::NamedHub, options::Options, reading::Reading,
-};
+use super::{entry::FoundEntry, hints::Hints, hub::NamedHub, options::Options, reading::Reading};
 
 /// Looks at sources.
 #[async_trait]

@@ -281,9 +281,7 @@ impl Hub {
     /// Notes a push; only one with new entries shows that the hub does its work.
     pub fn note_pushed(&mut self, entries: usize, now: Timestamp) {
         self.pushed_at = self.pushed_at.max(Some(to_micros(now)));
-        self.pushes_wanted = self
-            .pushes_wanted
-            .saturating_sub(u32::from(entries > 0));
+        self.pushes_wanted = self.pushes_wanted.saturating_sub(u32::from(entries > 0));
     }
 
     /// Whether the hub may confirm a subscription to `topic`: it was asked for one.
@@ -293,7 +291,9 @@ impl Hub {
 
     /// The hub confirms the subscription for this long.
     pub fn confirm(&mut self, lease: Option<SignedDuration>, now: Timestamp) {
-        let lease = lease.unwrap_or(LEASE).clamp(SignedDuration::ZERO, LEASE_MAX);
+        let lease = lease
+            .unwrap_or(LEASE)
+            .clamp(SignedDuration::ZERO, LEASE_MAX);
         if self.state(now) != HubState::Subscribed {
             self.confirmed_at = Some(to_micros(now));
         }
@@ -391,7 +391,9 @@ fn subscribed(hub: &Hub, now: Timestamp) -> String {
         return format!("The hub {at} pushes new entries; checks are only for safety.");
     }
     match (hub.pushed_at, hub.pushes_wanted) {
-        (Some(_), 0) => format!("The hub {at} has not pushed for a month, so it is checked as usual."),
+        (Some(_), 0) => {
+            format!("The hub {at} has not pushed for a month, so it is checked as usual.")
+        }
         (None, 0) => format!("The hub {at} has not pushed yet, so it is checked as usual."),
         _ => format!("The hub {at} missed entries, so it is checked as usual."),
     }

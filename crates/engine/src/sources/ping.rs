@@ -72,7 +72,12 @@ mod tests {
         };
         for (source, runs, expected, why) in [
             (source.clone(), false, Some(NOW), "at once"),
-            (source.clone(), true, Some(NOW + minute), "after the one that runs"),
+            (
+                source.clone(),
+                true,
+                Some(NOW + minute),
+                "after the one that runs",
+            ),
             (
                 with(|it| it.stats.last_check_at = Some(NOW - SignedDuration::from_secs(20))),
                 false,
@@ -86,7 +91,12 @@ mod tests {
                 "after failures",
             ),
             (
-                with(|it| it.state = State::Paused { since: NOW, note: None }),
+                with(|it| {
+                    it.state = State::Paused {
+                        since: NOW,
+                        note: None,
+                    }
+                }),
                 false,
                 None,
                 "a pause holds",

@@ -75,11 +75,7 @@ impl Pings {
     }
 }
 
-async fn ping(
-    State(state): App,
-    Extension(pings): Extension<Arc<Pings>>,
-    body: Body,
-) -> Answer {
+async fn ping(State(state): App, Extension(pings): Extension<Arc<Pings>>, body: Body) -> Answer {
     if !state.publishers.ping {
         let detail = "no such path; see /api/docs for all paths";
         return Err(Problem::new(Code::NoSuchPath, detail));

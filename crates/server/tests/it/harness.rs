@@ -216,9 +216,13 @@ impl World {
         let store = SqliteStore::in_memory().unwrap();
         let pages = Arc::new(store.for_pages());
         let parts = |_: &_, _: &_| (Tick::default(), None);
-        Self::publishing(store, pages, (Access::Open, true, Vec::new()), parts, |fixture| {
-            fixture.pushed(hubs)
-        })
+        Self::publishing(
+            store,
+            pages,
+            (Access::Open, true, Vec::new()),
+            parts,
+            |fixture| fixture.pushed(hubs),
+        )
     }
 
     fn publishing(

@@ -77,7 +77,12 @@ async fn ss_23_a_challenge_is_echoed_only_for_what_was_requested() {
     assert_eq!(source["hub"]["state"], "requested", "{source}");
     let answer = world.get(&intent(&path, "subscribe", TOPIC)).await;
     assert_eq!((answer.status, answer.body.as_str()), (200, "c-1"));
-    assert!(answer.header("content-type").unwrap().starts_with("text/plain"));
+    assert!(
+        answer
+            .header("content-type")
+            .unwrap()
+            .starts_with("text/plain")
+    );
     let source = world.get("/api/v1/sources/1").await;
     assert_eq!(source.json()["hub"]["state"], "subscribed");
     assert!(!source.body.contains("token-0"), "{}", source.body);
@@ -112,7 +117,9 @@ fn rpc(site: &str) -> String {
 #[tokio::test]
 async fn ss_23_pings_are_answered_alike_and_bounded() {
     let (world, _) = pushed().await;
-    world.clock.set(world.clock.now() + SignedDuration::from_mins(5));
+    world
+        .clock
+        .set(world.clock.now() + SignedDuration::from_mins(5));
     let unknown = world.post("/ping", &rpc("https://unknown.example/")).await;
     let before = world.get("/api/v1/sources/1").await.json();
     let known = world.post("/ping", &rpc(TOPIC)).await;
@@ -154,7 +161,10 @@ async fn ss_08_due_list_and_show_say_one_time_after_a_hosts_429() {
     let world = World::open();
     let until = world.clock.now() + SignedDuration::from_hours(1);
     world.add(r#"{"address":"https://a.example/one"}"#).await;
-    world.fixture.script.say("https://a.example/one", Look::Wait(until));
+    world
+        .fixture
+        .script
+        .say("https://a.example/one", Look::Wait(until));
     let due = world.get("/api/v1/sources/due").await.json();
     assert_eq!(due["sources"].as_array().unwrap().len(), 1);
     world.check(1).await;
@@ -164,7 +174,12 @@ async fn ss_08_due_list_and_show_say_one_time_after_a_hosts_429() {
     let listed = world.get("/api/v1/sources").await.json();
     assert_eq!(shown["next_due_at"], until.to_string());
     assert_eq!(listed["sources"][0]["next_due_at"], shown["next_due_at"]);
-    assert!(shown["reason"].as_str().unwrap().contains("its host asked for a wait"));
+    assert!(
+        shown["reason"]
+            .as_str()
+            .unwrap()
+            .contains("its host asked for a wait")
+    );
     let stats = world.get("/api/v1/sources/stats").await.json();
     assert_eq!(stats["due_now"], 0);
 }

@@ -33,9 +33,15 @@ fn ss_23_signatures_of_all_four_methods_are_checked() {
     let (key, text) = (b"Jefe", b"what do ya want for nothing?");
     let long = [0xaa; 80];
     for (own, expected) in [
-        (mac_sha1(key, text), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
         (
-            mac_sha1(&long, b"Test Using Larger Than Block-Size Key - Hash Key First"),
+            mac_sha1(key, text),
+            "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
+        ),
+        (
+            mac_sha1(
+                &long,
+                b"Test Using Larger Than Block-Size Key - Hash Key First",
+            ),
             "aa4ae5e15272d00e95705637ce8a3b55ed402112",
         ),
         (
@@ -80,7 +86,10 @@ fn ss_23_a_request_names_callback_secret_and_lease() {
         pairs.find_map(|(key, value)| (key == name).then_some(value.as_str()))
     };
     assert_eq!(value("hub.mode"), Some("subscribe"));
-    assert_eq!(value("hub.topic"), Some("https://blog.example/feed?a=1&b=2"));
+    assert_eq!(
+        value("hub.topic"),
+        Some("https://blog.example/feed?a=1&b=2")
+    );
     assert_eq!(value("hub.lease_seconds"), Some("864000"));
     let callback = value("hub.callback").unwrap();
     let token = callback.strip_prefix("https://node.example/almanack/websub/7/");
@@ -93,8 +102,8 @@ fn ss_23_a_request_names_callback_secret_and_lease() {
 
 #[test]
 fn ss_23_tokens_are_random_and_secrets_differ_by_key() {
-    let [with, other, without] = [Some("a"), Some("b"), None]
-        .map(|key| websub(Some("https://node.example/"), true, key));
+    let [with, other, without] =
+        [Some("a"), Some("b"), None].map(|key| websub(Some("https://node.example/"), true, key));
     assert_ne!(with.secret(&hub()), other.secret(&hub()));
     assert_ne!(with.secret(&hub()), without.secret(&hub()));
     assert_ne!(with.home(), other.home());
@@ -112,7 +121,11 @@ fn ss_23_without_a_public_address_there_is_no_request() {
     ] {
         assert_eq!(websub(url, is_on, None).reach(), expected);
     }
-    assert!(websub(None, true, None).request(SourceId(7), &hub()).is_none());
+    assert!(
+        websub(None, true, None)
+            .request(SourceId(7), &hub())
+            .is_none()
+    );
 }
 
 #[test]

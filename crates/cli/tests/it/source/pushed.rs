@@ -98,7 +98,10 @@ async fn a_pushed_entry_is_there_at_once(home: &Home, hub: &Handle) {
     check(home);
     assert_eq!(titles(home).len(), 2, "and a check finds it known");
     let why = ask(home, &["source", "why", "1"]).expect_data();
-    assert!(why.contains("pushes new entries; checks are only for safety."), "{why}");
+    assert!(
+        why.contains("pushes new entries; checks are only for safety."),
+        "{why}"
+    );
     let shown = ask(home, &["source", "show", "1"]).expect_data();
     assert!(shown.contains("subscribed, lease until"), "{shown}");
 }
@@ -134,7 +137,11 @@ async fn a_ping_has_it_checked(home: &Home, hub: &Handle, node: &Process) {
     let before = json_of(home, &["source", "show", "1"]);
     let pinged = node
         .api()
-        .insist(reqwest::Method::POST, "/api/v1/sources/1/ping", Some(&json!({})))
+        .insist(
+            reqwest::Method::POST,
+            "/api/v1/sources/1/ping",
+            Some(&json!({})),
+        )
         .await;
     assert_eq!(pinged.status, 202);
     assert!(pinged.json["next_due_at"].is_string(), "{}", pinged.json);
@@ -152,9 +159,15 @@ async fn a_ping_has_it_checked(home: &Home, hub: &Handle, node: &Process) {
         assert_eq!(answer.status(), 200);
         answers.push(answer.text().await.unwrap());
     }
-    assert_eq!(answers[0], answers[1], "nobody learns which sources there are");
+    assert_eq!(
+        answers[0], answers[1],
+        "nobody learns which sources there are"
+    );
     let after = json_of(home, &["source", "show", "1"]);
-    assert!(after["next_due_at"].as_str() < before["next_due_at"].as_str(), "{after}");
+    assert!(
+        after["next_due_at"].as_str() < before["next_due_at"].as_str(),
+        "{after}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

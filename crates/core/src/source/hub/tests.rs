@@ -38,7 +38,11 @@ fn tended(hub: &mut Option<Hub>, look: &Look, now: Timestamp) -> bool {
 /// A hub that confirmed a subscription at `NOW`.
 fn subscribed(lease: SignedDuration) -> Hub {
     let mut hub = None;
-    assert!(tended(&mut hub, &document(named("https://hub.example/")), NOW));
+    assert!(tended(
+        &mut hub,
+        &document(named("https://hub.example/")),
+        NOW
+    ));
     let mut hub = hub.unwrap();
     hub.confirm(Some(lease), NOW);
     hub
@@ -57,8 +61,16 @@ fn ss_23_a_subscription_is_requested_once_and_renewed_before_it_ends() {
     let hub = Some(subscribed(DAY * 10));
     for (after, asks, why) in [
         (HOUR, false, "the lease holds for days"),
-        (DAY * 10 - HOUR * 3, false, "the next check but one is within it"),
-        (DAY * 10 - HOUR * 2, true, "the next check but one is at its end"),
+        (
+            DAY * 10 - HOUR * 3,
+            false,
+            "the next check but one is within it",
+        ),
+        (
+            DAY * 10 - HOUR * 2,
+            true,
+            "the next check but one is at its end",
+        ),
         (DAY * 10 + HOUR, true, "it is over"),
     ] {
         for look in [unchanged(), document(named("https://hub.example/"))] {
@@ -104,10 +116,17 @@ fn ss_23_a_refusal_is_kept_and_asked_about_once_a_day() {
 fn ss_23_another_hub_begins_anew_and_none_ends_it() {
     let mut moved = Some(subscribed(DAY * 10));
     moved.as_mut().unwrap().home = "elsewhere".to_owned();
-    assert!(tended(&mut moved, &unchanged(), NOW), "it pushes to where nobody is");
+    assert!(
+        tended(&mut moved, &unchanged(), NOW),
+        "it pushes to where nobody is"
+    );
     assert_eq!(moved.unwrap().leased_until, None);
     let mut hub = Some(subscribed(DAY * 10));
-    assert!(tended(&mut hub, &document(named("https://other.example/")), NOW));
+    assert!(tended(
+        &mut hub,
+        &document(named("https://other.example/")),
+        NOW
+    ));
     let other = hub.clone().unwrap();
     assert_eq!((other.leased_until, other.token.as_str()), (None, "new"));
     assert!(!tended(&mut hub, &document(None), NOW));

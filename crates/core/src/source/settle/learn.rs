@@ -125,7 +125,10 @@ fn choose(
     let hub = source.memory.publisher.hub.as_ref().filter(|_| learns);
     let safety = hub.and_then(|hub| hub.safety_check(now, at, terms.budget.ceiling));
     let (at, reason) = match safety {
-        Some(later) => (later, format!("{reason}; its hub pushes, so checks are only for safety")),
+        Some(later) => (
+            later,
+            format!("{reason}; its hub pushes, so checks are only for safety"),
+        ),
         None => (at, reason),
     };
     let open_at = to_micros(source.memory.hints.not_before(now, at));

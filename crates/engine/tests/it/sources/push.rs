@@ -105,7 +105,10 @@ async fn ss_23_a_named_hub_is_asked_and_confirmed_once(fixture: Fixture) {
     assert_eq!((asked[0].0, asked[0].1.topic.as_str()), (id, TOPIC));
     let hub = room.hub(id).await;
     assert_eq!(hub.state(room.clock.now()), HubState::Requested);
-    assert_eq!(hub.token, asked[0].1.token, "the row knows what the hub knows");
+    assert_eq!(
+        hub.token, asked[0].1.token,
+        "the row knows what the hub knows"
+    );
     let source = room.admitted(id).await;
     let push = room.push();
     let wrong = push.confirm(&source, "https://other.example/", None);
@@ -127,7 +130,10 @@ async fn ss_23_a_request_that_was_lost_is_made_again_at_the_next_check(fixture: 
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0].1.token, asked[1].1.token, "one callback, not two");
     room.confirm(id, HOUR * 240).await;
-    assert_eq!(room.hub(id).await.state(room.clock.now()), HubState::Subscribed);
+    assert_eq!(
+        room.hub(id).await.state(room.clock.now()),
+        HubState::Subscribed
+    );
 }
 
 async fn ss_23_a_lease_is_renewed_before_it_ends(fixture: Fixture) {
@@ -143,7 +149,10 @@ async fn ss_23_a_lease_is_renewed_before_it_ends(fixture: Fixture) {
             break;
         }
     }
-    assert!(asked_at.is_some_and(|at| at < until), "{asked_at:?} {until}");
+    assert!(
+        asked_at.is_some_and(|at| at < until),
+        "{asked_at:?} {until}"
+    );
     room.confirm(id, HOUR * 240).await;
     assert!(room.hub(id).await.leased_until.unwrap() > until);
 }
@@ -167,8 +176,12 @@ async fn ss_23_a_pushed_entry_is_kept_once_and_leaves_the_rest_alone(fixture: Fi
     let id = room.with_hub().await;
     room.confirm(id, HOUR * 240).await;
     let before = room.source(id).await;
-    room.clock.set(room.clock.now() + SignedDuration::from_secs(5));
-    assert_eq!(room.receive(id, SIGNED, "news\nold").await, Received::Kept(1));
+    room.clock
+        .set(room.clock.now() + SignedDuration::from_secs(5));
+    assert_eq!(
+        room.receive(id, SIGNED, "news\nold").await,
+        Received::Kept(1)
+    );
     assert_eq!(room.receive(id, SIGNED, "news").await, Received::Kept(0));
     assert_eq!(room.titles().await, ["news", "old"]);
     let after = room.source(id).await;
@@ -181,7 +194,11 @@ async fn ss_23_a_pushed_entry_is_kept_once_and_leaves_the_rest_alone(fixture: Fi
     room.world.will_answer([naming_hub(&["news", "old"])]);
     room.run_next(id).await;
     assert_eq!(room.titles().await.len(), 2, "a check finds it known");
-    assert_eq!(room.hub(id).await.pushes_wanted, 0, "and the hub did its work");
+    assert_eq!(
+        room.hub(id).await.pushes_wanted,
+        0,
+        "and the hub did its work"
+    );
 }
 
 async fn ss_23_only_the_hub_can_push(fixture: Fixture) {
@@ -238,7 +255,10 @@ async fn ss_23_a_hub_that_pushes_makes_checks_rare_and_a_missed_entry_ends_that(
     let silent = wait_after(&room, id, naming_hub(&["old"])).await;
     assert_eq!(room.receive(id, SIGNED, "a").await, Received::Kept(1));
     let pushed = wait_after(&room, id, naming_hub(&["a", "old"])).await;
-    assert!(pushed >= silent * 2 && pushed <= HOUR * 24, "{silent} {pushed}");
+    assert!(
+        pushed >= silent * 2 && pushed <= HOUR * 24,
+        "{silent} {pushed}"
+    );
     let source = room.source(id).await;
     assert!(source.reason.unwrap().contains("only for safety"));
     // An hour ago, and the hub has not said a word about it.
@@ -260,7 +280,12 @@ async fn ss_23_a_denial_brings_the_check_forward(fixture: Fixture) {
     let pushed = wait_after(&room, id, naming_hub(&["a", "old"])).await;
     let source = room.admitted(id).await;
     let push = room.push();
-    assert!(!push.deny(&source, "https://other.example/", "").await.unwrap());
+    assert!(
+        !push
+            .deny(&source, "https://other.example/", "")
+            .await
+            .unwrap()
+    );
     assert!(push.deny(&source, TOPIC, "no longer").await.unwrap());
     let after = room.source(id).await;
     assert!(room.wait_of(&after) < pushed, "{pushed}");

@@ -76,17 +76,40 @@ mod tests {
         let extended = "weblogUpdates.extendedPing";
         for (call, expected, why) in [
             (
-                call(ping, &["A Weblog", "<string>https://a.example/?b=1&amp;c=2</string>"]),
+                call(
+                    ping,
+                    &[
+                        "A Weblog",
+                        "<string>https://a.example/?b=1&amp;c=2</string>",
+                    ],
+                ),
                 Some(vec!["https://a.example/?b=1&c=2"]),
                 "the site",
             ),
             (
-                call(extended, &["A", "http://a.example/", "", "http://a.example/feed", "tags|x"]),
+                call(
+                    extended,
+                    &[
+                        "A",
+                        "http://a.example/",
+                        "",
+                        "http://a.example/feed",
+                        "tags|x",
+                    ],
+                ),
                 Some(vec!["http://a.example/", "http://a.example/feed"]),
                 "site and feed",
             ),
-            (call(ping, &["https://a.example/"]), Some(vec![]), "only a name"),
-            (call(ping, &["A", "file:///etc"]), Some(vec![]), "no web address"),
+            (
+                call(ping, &["https://a.example/"]),
+                Some(vec![]),
+                "only a name",
+            ),
+            (
+                call(ping, &["A", "file:///etc"]),
+                Some(vec![]),
+                "no web address",
+            ),
             (call("system.listMethods", &[]), None, "another method"),
             ("{}".to_owned(), None, "no call"),
             ("<methodName>weblogUpdates.ping".to_owned(), None, "cut off"),

@@ -120,7 +120,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         schedules: world.schedules.clone(),
         sources: world.fixture.sources.clone(),
         publishers: Publishers::default(),
-            opml: Arc::new(Lines),
+        opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
         watching: Some(watching()),
         editions: Some(editions.clone()),
