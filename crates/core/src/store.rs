@@ -34,14 +34,9 @@ pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
-<<<<<<< HEAD
     Added, EntryChange, EntryEdit, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet,
     KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries, SourceFilter, SourceNumbers, SourceStore,
     SourceWrite, UnreadEntry, Written,
-=======
-    Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, PrunedEntries, SourceFilter,
-    SourceNumbers, SourceStore, SourceWrite, Written,
->>>>>>> t-push
 };
 
 use crate::{

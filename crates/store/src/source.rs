@@ -14,14 +14,9 @@ use almanack_core::{
         policy::cadence::Cadence,
     },
     store::{
-<<<<<<< HEAD
         Added, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet, KnownEntry, Page,
         PrunedEntries, Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, UnreadEntry,
         Written,
-=======
-        Added, EntryFilter, EntryRetention, FOUND_MAX, Fleet, Page, PrunedEntries, Result,
-        SourceFilter, SourceNumbers, SourceStore, SourceWrite, Written,
->>>>>>> t-push
     },
 };
 use async_trait::async_trait;

@@ -9,14 +9,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-<<<<<<< HEAD
 use super::{
     entry::FoundEntry, hints::Hints, hub::NamedHub, identity::Known, options::Options,
     reading::Reading,
 };
-=======
-use super::{entry::FoundEntry, hints::Hints, hub::NamedHub, options::Options, reading::Reading};
->>>>>>> t-push
 
 /// Looks at sources.
 #[async_trait]

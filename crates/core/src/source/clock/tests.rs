@@ -4,9 +4,9 @@ use crate::{
     source::{
         Definition,
         check::{Document, Look},
+        identity::recognise,
         policy::{Budget, Policy},
         recent::PastLook,
-        identity::recognise,
         settle::{CompletedCheck, Terms, settle},
     },
 };
