@@ -92,7 +92,7 @@ impl Declared {
         let fitting: Vec<_> = self.others.iter().copied().filter(fits).collect();
         match fitting.as_slice() {
             [] => guess(host, bytes),
-            // What servers declare when nobody told them anything.
+            // What servers declare by default.
             [encoding] if *encoding == WINDOWS_1252 => several_bytes(bytes).unwrap_or(WINDOWS_1252),
             [encoding] => encoding,
             several @ [first, ..] => {

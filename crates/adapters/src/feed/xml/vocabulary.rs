@@ -1,4 +1,4 @@
-//! Vocabularies that feeds mix, told apart by the prefixes of their elements.
+//! Vocabularies that feeds mix, distinguished by the prefixes of their elements.
 //!
 //! A prefix means what the root declares. Many feeds declare none, or a namespace that is slightly
 //! wrong, and use the prefix that everybody uses; so that counts where nothing else is known.

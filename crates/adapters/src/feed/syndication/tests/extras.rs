@@ -253,7 +253,7 @@ fn ss_20_items_of_rss_1_without_a_link_are_kept() {
 }
 
 #[test]
-fn ss_20_an_entry_of_a_stranger_does_not_shift_what_belongs_to_the_others() {
+fn ss_20_an_entry_in_another_namespace_does_not_shift_what_belongs_to_the_others() {
     let document = read(
         "<rss version='2.0' xmlns:x='urn:x'><channel><x:item><category>no</category></x:item><item><guid>1</guid><title>t</title></item></channel></rss>",
     );
