@@ -73,11 +73,12 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::feed::draft::{self, Draft};
+    use crate::feed::draft::{self, Against, Draft};
 
     fn read(draft: Draft) -> Document {
         let base = Url::parse("https://site.example/blog/").unwrap();
-        draft::document(None, vec![draft], &base, Timestamp::UNIX_EPOCH)
+        let against = Against::nothing(Timestamp::UNIX_EPOCH);
+        draft::document(None, vec![draft], &base, &against)
     }
 
     fn file(url: &str) -> Enclosure {

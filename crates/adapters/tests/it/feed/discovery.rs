@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::source::check::FailureClass;
+use almanack_core::source::{check::FailureClass, options::Options};
 use axum::{Router, http::StatusCode, response::Html, routing::get};
 
 use super::*;
@@ -155,7 +155,7 @@ async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
         ),
     ] {
         let found = checker(&client())
-            .discover(&format!("{site}{asked}"), now())
+            .discover(&format!("{site}{asked}"), &Options::default(), now())
             .await;
         let addresses: Vec<String> = found
             .unwrap()

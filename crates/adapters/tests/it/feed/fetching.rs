@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, sync::Mutex};
 use almanack_core::{
     secret::{Secret, Secrets, Unavailable},
     source::{
-        check::FailureClass,
+        check::{FailureClass, Validators},
         courtesy::{Counts, Courtesy},
-        options::Fetch,
+        options::{Fetch, Options},
         reading::HtmlRules,
     },
 };
