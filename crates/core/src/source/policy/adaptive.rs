@@ -15,8 +15,8 @@
 //! Slow sources are looked at as if each of their entries counted more, so that their delay does
 //! not grow without limit ([`Budget::rate_min_per_day`]). Where it is known how often an even spread
 //! of the budget would check every source ([`Budget::even`]), a slow source is looked at as if its
-//! rate did not fall below what pays for that while it is new, whatever little is believed of its
-//! rhythm, and later for as much of it as was configured ([`Budget::slow_share`]).
+//! rate did not fall below what pays for most of that while it is new, and later for as much of it
+//! as was configured ([`Budget::slow_share`]).
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,9 +35,11 @@ const KNOTS_S: [i64; 13] = [
 const FINE_S: i64 = 3_600;
 /// Sources of one rhythm look within so many seconds of each other, not at one instant.
 const SPREAD_S: u64 = 10;
-/// Slow is what would be checked at less than twice the even pace on its own account: with the root
-/// of the rate, that is below four times the rate that pays for the even pace.
-const SLOW: f32 = 4.0;
+/// What a new source gets at least of the checks of an even spread: following its rhythm, it makes
+/// more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
+const NEW_SHARE: f64 = 0.8;
+/// With fewer entries than this, a source has shown no rhythm to follow.
+const RHYTHM_ENTRIES: usize = 10;
 /// A source is new while an even spread would have made fewer checks than in this time.
 const NEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.
@@ -48,7 +50,7 @@ pub(super) fn next(history: &History, now: Timestamp, budget: &Budget, jitter: u
     let mut ahead = Ahead::new(history, now.as_second(), jitter);
     let level = ahead.course.level();
     let price = price(budget, level);
-    ahead.least = Least::new(budget, history, price, level);
+    ahead.least = Least::new(budget, history, price);
     let found = ahead.find(budget, price);
     let factors = &history.factors;
     Next {
@@ -81,28 +83,29 @@ fn price(budget: &Budget, level: f32) -> f32 {
 #[derive(Clone, Copy, Default)]
 struct Least {
     rate: f32,
-    /// Whether at all hours: the rhythm of a new, slow source is not known well enough to wait by.
+    /// Whether at all hours, because no rhythm is known to wait by.
     at_all_hours: bool,
 }
 
 impl Least {
     /// The rate at which a source gets its share of an even spread.
-    fn new(budget: &Budget, history: &History, price: f32, level: f32) -> Self {
+    fn new(budget: &Budget, history: &History, price: f32) -> Self {
         let even = budget.even.filter(|even| *even >= FLOOR_MIN);
         let Some(even) = even else {
             return Self::default();
         };
         let is_new = f64::from(history.checks()) * even.as_secs_f64() < NEW.as_secs_f64();
+        let at_all_hours = is_new && history.known() < RHYTHM_ENTRIES;
+        let new_share = if is_new { NEW_SHARE } else { 0.0 };
         let share = match budget.slow_share {
-            _ if is_new => 1.0,
-            share if share.is_finite() => share.clamp(0.0, 1.0),
-            _ => 0.0,
+            _ if at_all_hours => 1.0,
+            share if share.is_finite() => share.clamp(new_share, 1.0),
+            _ => new_share,
         };
         let per_hour = share / even.as_secs_f64() * 3_600.0;
-        let rate = 2.0 * price * small(per_hour * per_hour);
         Self {
-            rate,
-            at_all_hours: is_new && level < SLOW * rate,
+            rate: 2.0 * price * small(per_hour * per_hour),
+            at_all_hours,
         }
     }
 

@@ -263,6 +263,11 @@ impl History {
         &self.recent[..self.recent.len() - self.fresh.min(self.recent.len())]
     }
 
+    /// How many of the latest entries are known, up to [`RECENT`].
+    pub(super) fn known(&self) -> usize {
+        self.recent.len()
+    }
+
     /// Operational hours since the newest entry, at `now_s`.
     pub(super) fn age_h(&self, now_s: i64) -> Option<f32> {
         let newest = *self.recent.last()?;
