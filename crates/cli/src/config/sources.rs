@@ -160,10 +160,9 @@ impl<'a> Table<'a> {
             self.refuse("reading", &error.to_string());
         }
         if let Err(Unfit { path, why }) = definition.options.check() {
-            let key = path.strip_prefix("fetch.").unwrap_or(&path);
-            let key = key.split('.').next().unwrap_or_default().to_owned();
-            self.table
-                .point(&key, Problem::error(format!("{path} {why}"), None));
+            let path = path.strip_prefix("fetch.").unwrap_or(&path);
+            let problem = Problem::error(format!("{path} {why}"), None);
+            self.table.point(path, problem);
         }
     }
 

@@ -104,5 +104,60 @@ address = "https://OK.example"
     ];
     assert_eq!(keep, expected, "not released for a mistake");
     assert!(!problems.contains("hunter2"), "{problems}");
-    insta::assert_snapshot!(problems);
+    insta::assert_snapshot!(problems, @r##"
+    error: source #1: unknown key `adress`
+     --> almanack.toml:3:1
+      |
+    3 | adress = ***
+      | ^^^^^^
+      = hint: did you mean `address`?
+
+    error: source #1: address: is missing
+     --> almanack.toml:2:1
+      |
+    2 | [[source]]
+      | ^^^^^^^^^^
+      = hint: for example address = "https://example.org/feed.xml"
+
+    error: source `https://b.example/`: bearer: must say where the secret is kept
+     --> almanack.toml:7:10
+      |
+    7 | bearer = ***
+      |          ^^^
+      = hint: write "env:NAME" or "file:/path"
+
+    error: source `https://b.example/`: cadence: `P9` is not one of "P0" or "P1" or "P2" or "P3" or "P4" or "P5" or "P6" or "P7"
+     --> almanack.toml:6:11
+      |
+    6 | cadence = "P9"
+      |           ^^^^
+      = hint: did you mean "P0"?
+
+    error: source `https://c.example/`: reading.title: is missing
+      --> almanack.toml:10:11
+       |
+    10 | reading = { how = "html", item = "li" }
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = hint: for example title = "h2"
+
+    error: source `https://d.example/`: policy: `sometimes` is not a policy
+      --> almanack.toml:14:10
+       |
+    14 | policy = "sometimes"
+       |          ^^^^^^^^^^^
+       = hint: write adaptive, classic, miniflux, fixed:1h or a schedule
+
+    error: source `https://d.example/`: headers.Cookie must say where the secret is kept, as env:NAME or file:PATH
+      --> almanack.toml:13:11
+       |
+    13 | headers = { Cookie = *** }
+       |           ^^^^^^^^^^^^^^^^
+
+    error: source `https://ok.example/`: address: an earlier source has the same address
+      --> almanack.toml:18:11
+       |
+    18 | address = "https://OK.example"
+       |           ^^^^^^^^^^^^^^^^^^^^
+       = hint: remove one of them
+    "##);
 }
