@@ -14,6 +14,7 @@ use almanack_core::{
         check::{Ask, Candidate, Checker, Document, Failure, Familiar, Look},
         entry::{Entry, FoundEntry, key_hash},
         identity::{Sighting, Words, distrust_ids, fingerprint, short},
+        options::Options,
         reading::Reading,
     },
     store::{EntryFilter, TaskFilter},
@@ -67,7 +68,12 @@ impl Checker for Feed {
         Look::Document(Box::new(document))
     }
 
-    async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+    async fn discover(
+        &self,
+        _address: &str,
+        _options: &Options,
+        _now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
         Ok(Vec::new())
     }
 
