@@ -8,7 +8,8 @@ use almanack_core::{
         check::{FailureClass, Validators},
         entry::LINK_BYTES_MAX,
         hints::Hints,
-        options::{Fetch, Hub, Options, Publisher},
+        hub::Hub,
+        options::{Fetch, Options, Publisher},
         policy::cadence::{Cadence, Frequency},
         reading::{HtmlRules, JsonRules, Reading, SitemapRules},
         recent::{CheckOutcome, PastLook},
@@ -207,6 +208,7 @@ fn full() -> Source {
                 leased_until: Some(odd),
                 ..Hub::default()
             }),
+            ..Publisher::default()
         },
         pruned_before: Some(odd),
     };
