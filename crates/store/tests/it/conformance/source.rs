@@ -17,7 +17,7 @@ use almanack_core::{
     time::LATEST,
 };
 use almanack_testkit::fixture::{START, at, found, next_look, source};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{entries_of, followed, looked, source_of};
 
@@ -125,7 +125,7 @@ pub(crate) async fn a_removed_source_takes_its_entries_with_it(store: Arc<dyn St
     assert!(again.id > b.id);
 }
 
-fn publisher() -> Publisher {
+fn publisher(odd: Timestamp) -> Publisher {
     Publisher {
         clock_ahead_s: Some(-28_800),
         ids_changed: 1,
@@ -188,7 +188,7 @@ fn full() -> Source {
         }),
         shown: vec![0, 1, u64::MAX, 0x8000_0000_0000_0000],
         prints: vec![0, 1, u32::MAX],
-        publisher: publisher(),
+        publisher: publisher(odd),
         pruned_before: Some(odd),
     };
     for took_ms in 0..30 {
