@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
+use jiff::Timestamp;
 
 use jiff::Timestamp;
 

@@ -85,7 +85,8 @@ async fn ss_12_feed_with_50_000_items() {
 
 #[tokio::test]
 async fn ss_12_duplicate_ids() {
-    assert_eq!(document("duplicate-ids.xml").await.entries.len(), 2);
+    let document = document("duplicate-ids.xml").await;
+    assert_eq!((document.entries.len(), document.ids_shared), (10, true));
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ const EXPECTED: &[(&str, Result<usize, C>)] = &[
     ("unknown-charset.xml", Ok(3)),
     ("utf-16.xml", Ok(3)),
     ("control-letters.xml", Ok(1)),
-    ("duplicate-ids.xml", Ok(2)),
+    ("duplicate-ids.xml", Ok(10)),
     ("no-ids.xml", Ok(2)),
     ("dates.xml", Ok(20)),
     ("futures.xml", Ok(8)),

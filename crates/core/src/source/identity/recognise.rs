@@ -169,7 +169,7 @@ impl<'a> Pass<'a> {
         for (key, hash, found) in keyed {
             let print = match self.known.sighting(hash, found.print) {
                 Sighting::Same => short(found.print),
-                Sighting::Edited(before) => self.edit(key, found, before),
+                Sighting::Edited(before) => self.edit(&key, found, before),
                 Sighting::Unfamiliar => {
                     self.meet(key, found);
                     short(found.print)
@@ -186,9 +186,9 @@ impl<'a> Pass<'a> {
 
     /// An entry that is shown in other words; the fingerprint to remember. That of an edit that is
     /// not kept is the old one, so that it is found again.
-    fn edit(&mut self, key: String, found: &FoundEntry, before: u32) -> u32 {
-        let row = self.by_key.get(key.as_str()).copied();
-        let row = row.or_else(|| self.by_key.get(other_scheme(&key)?.as_str()).copied());
+    fn edit(&mut self, key: &str, found: &FoundEntry, before: u32) -> u32 {
+        let row = self.by_key.get(key).copied();
+        let row = row.or_else(|| self.by_key.get(other_scheme(key)?.as_str()).copied());
         let Some(row) = row else {
             return short(found.print);
         };

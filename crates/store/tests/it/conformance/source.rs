@@ -18,7 +18,7 @@ use almanack_core::{
     time::LATEST,
 };
 use almanack_testkit::fixture::{START, at, found, next_look, source};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{entries_of, followed, looked, source_of};
 
@@ -149,6 +149,20 @@ pub(crate) async fn a_removed_source_takes_its_entries_with_it(store: Arc<dyn St
     assert!(again.id > b.id);
 }
 
+fn publisher(odd: Timestamp) -> Publisher {
+    Publisher {
+        clock_ahead_s: Some(-28_800),
+        ids_changed: 1,
+        left_out: 7,
+        ids_useless: true,
+        hub: Some(Hub {
+            hub: "https://hub.example/'".to_owned(),
+            leased_until: Some(odd),
+            ..Hub::default()
+        }),
+    }
+}
+
 /// A source that has all there is to have.
 fn full() -> Source {
     let odd = at(0) + SignedDuration::from_micros(123_457);
@@ -198,18 +212,7 @@ fn full() -> Source {
         }),
         shown: vec![0, 1, u64::MAX, 0x8000_0000_0000_0000],
         prints: vec![0, 1, u32::MAX],
-        publisher: Publisher {
-            clock_ahead_s: Some(-28_800),
-            ids_changed: 1,
-            left_out: 7,
-            ids_useless: true,
-            hub: Some(Hub {
-                hub: "https://hub.example/'".to_owned(),
-                leased_until: Some(odd),
-                ..Hub::default()
-            }),
-            ..Publisher::default()
-        },
+        publisher: publisher(odd),
         pruned_before: Some(odd),
     };
     for took_ms in 0..30 {
