@@ -30,7 +30,7 @@ pub(super) struct Variants {
 
 /// One table, being read.
 pub(super) struct Item<'a> {
-    pub(super) item: &'a Spanned<DeValue<'a>>,
+    written: &'a Spanned<DeValue<'a>>,
     /// Its name in error messages.
     pub(super) title: String,
     /// The place of each value, by its path: `grace`, `target.url`.
@@ -41,9 +41,9 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    pub(super) fn new(title: String, item: &'a Spanned<DeValue<'a>>) -> Self {
+    pub(super) fn new(title: String, written: &'a Spanned<DeValue<'a>>) -> Self {
         Self {
-            item,
+            written,
             title,
             spans: BTreeMap::new(),
             problems: Vec::new(),
@@ -53,12 +53,12 @@ impl<'a> Item<'a> {
 
     /// The table that it must be.
     pub(super) fn table(&mut self, expected: &str) -> Option<&'a DeTable<'a>> {
-        let item = self.item;
-        if let DeValue::Table(table) = item.get_ref() {
+        let written = self.written;
+        if let DeValue::Table(table) = written.get_ref() {
             return Some(table);
         }
         let what = format!("{}: expected a table", self.title);
-        self.problems.push(at(what, item.span()).hint(expected));
+        self.problems.push(at(what, written.span()).hint(expected));
         None
     }
 
@@ -158,7 +158,7 @@ impl<'a> Item<'a> {
     pub(super) fn point(&mut self, path: &str, problem: Problem) {
         let parent = path.split('.').next().unwrap_or(path);
         let known = self.spans.get(path).or_else(|| self.spans.get(parent));
-        let span = known.cloned().unwrap_or_else(|| self.item.span());
+        let span = known.cloned().unwrap_or_else(|| self.written.span());
         self.problems.push(Problem {
             what: format!("{}: {}", self.title, problem.what),
             place: problem.place.or(Some(Place::File { span })),

@@ -108,7 +108,7 @@ impl Files {
             self.trust_hooks(&loaded);
             self.sync_file(&loaded, in_force).await?;
             self.sync_dispatch(settings).await?;
-            self.sync_sources(&loaded).await?;
+            Box::pin(self.sync_sources(&loaded)).await?;
         } else {
             let error = first_error(&loaded.report);
             tracing::error!(

@@ -273,10 +273,10 @@ fn parked(facts: &Facts) -> Vec<Finding> {
 /// of sources.
 fn attention(source: &Source) -> Option<Finding> {
     let rule = match (source.attention?, &source.state) {
-        // It has failed for good, and nobody looks at it any more.
-        (Attention::Gone, SourceState::Ended { .. }) => Rule::Failing,
         (Attention::Silent, SourceState::Active) => Rule::Silent,
-        (Attention::Failing, SourceState::Active) => Rule::Failing,
+        // One that has ended failed for good, and is not looked at any more.
+        (Attention::Failing, SourceState::Active)
+        | (Attention::Gone, SourceState::Ended { .. }) => Rule::Failing,
         (Attention::Credentials, SourceState::Active) => Rule::Credentials,
         _ => return None,
     };

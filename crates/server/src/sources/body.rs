@@ -162,7 +162,7 @@ impl ChangesBody {
             cadence.transpose()
         });
         let options = self.options.map(|options| match options {
-            None => patch::Change::Whole(Options::default()),
+            None => patch::Change::Whole(Box::default()),
             Some(patch) => patch::Change::Merged(patch),
         });
         Ok(Changes {

@@ -50,10 +50,10 @@ pub(crate) struct RuleArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Request and entries")]
 pub(crate) struct OptionArguments {
-    /// Further header; secrets as env:NAME or file:PATH; `NAME:` removes it
+    /// Further header; secrets as `env:NAME` or `file:PATH`; `NAME:` removes it
     #[arg(long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
-    /// Bearer token: where it is kept, as env:NAME or file:PATH
+    /// Bearer token: where it is kept, as `env:NAME` or `file:PATH`
     #[arg(long, value_name = "REFERENCE")]
     pub(crate) bearer: Option<String>,
     /// Basic authentication: user name, and where the password is kept

@@ -71,10 +71,8 @@ fn every_key_of_a_source_can_be_written() {
     assert_eq!(serde_json::to_value(&whole.options).unwrap(), expected);
 }
 
-#[test]
-fn all_mistakes_are_reported_where_they_are_and_no_secret_is_shown() {
-    let (found, problems) = read(
-        r#"
+/// Everything that can be wrong, and one source that is right.
+const WRONG: &str = r#"
 [[source]]
 adress = "https://a.example/"
 [[source]]
@@ -92,8 +90,11 @@ policy = "sometimes"
 address = "https://ok.example/"
 [[source]]
 address = "https://OK.example"
-"#,
-    );
+"#;
+
+#[test]
+fn all_mistakes_are_reported_where_they_are_and_no_secret_is_shown() {
+    let (found, problems) = read(WRONG);
     let wanted: Vec<&str> = found.wanted.iter().map(|it| it.address.as_str()).collect();
     assert_eq!(wanted, ["https://ok.example/"]);
     let keep: Vec<&str> = found.keep.iter().map(String::as_str).collect();

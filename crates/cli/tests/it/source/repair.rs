@@ -68,6 +68,12 @@ fn ss_21_a_source_is_repaired_by_flags_and_an_empty_text_resets() {
     let changed = set(&[&reset[..], &further].concat());
     assert_eq!(changed["options"], json!({}));
     assert_eq!(changed["reading"], json!({"how": "feed"}));
+}
+
+#[test]
+fn ss_21_what_cannot_be_stored_is_refused_and_not_repeated() {
+    let home = Home::new();
+    add(&home, "https://example.org/feed.xml", &[]).expect_data();
     for (further, code) in [
         (&["--bearer", "hunter2"][..], 2),
         (&["--header", "Accept-Language"], 2),

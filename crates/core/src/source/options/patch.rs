@@ -9,7 +9,7 @@ use super::{Options, form::Unfit};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// To these.
-    Whole(Options),
+    Whole(Box<Options>),
     /// By a patch.
     Merged(Patch),
 }
@@ -24,7 +24,7 @@ impl Change {
     /// option that people set.
     pub fn apply(&self, before: &Options) -> Result<Options, Unfit> {
         let mut after = match self {
-            Self::Whole(options) => options.clone(),
+            Self::Whole(options) => Options::clone(options),
             Self::Merged(patch) => patch.apply(before)?,
         };
         after.from_file = before.from_file;

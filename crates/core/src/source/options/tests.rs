@@ -158,6 +158,6 @@ fn ss_21_a_patch_changes_what_it_names_and_nothing_else() {
         let change = Change::Merged(serde_json::from_value(patch).unwrap());
         assert_eq!(change.apply(&before).unwrap_err().path, path);
     }
-    let whole = Change::Whole(Options::default()).apply(&before).unwrap();
+    let whole = Change::Whole(Box::default()).apply(&before).unwrap();
     assert_eq!(whole, options(json!({"from_file": true})));
 }

@@ -230,7 +230,7 @@ async fn ss_21_changed_rules_and_requests_are_tried_at_once(fixture: Fixture) {
     assert_eq!(room.run_due().await, [], "no reason to ask");
     let reset = Changes {
         reading: Some(Reading::Feed),
-        options: Some(patch::Change::Whole(Options::default())),
+        options: Some(patch::Change::Whole(Box::default())),
         ..Changes::default()
     };
     let reset = room.sources.change(id, &reset, "ada").await.unwrap();

@@ -124,7 +124,7 @@ impl Edit {
             options: None,
         };
         Ok(Changes {
-            options: options.map(patch::Change::Whole),
+            options: options.map(|it| patch::Change::Whole(Box::new(it))),
             ..body.into_changes()?
         })
     }
