@@ -105,7 +105,9 @@ pub(crate) async fn report(state: &AppState, query: &ReportQuery) -> Result<Repo
     let mut hosts = state.store.load_courtesy_hosts(&asked).await?;
     let days = state.store.load_courtesy_days(&asked).await?;
     let mut total = Counts::default();
-    days.iter().for_each(|day| total.add(&day.counts));
+    for day in &days {
+        total.add(&day.counts);
+    }
     Ok(ReportView {
         from: asked.from,
         until,

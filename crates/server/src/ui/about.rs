@@ -34,8 +34,9 @@ impl Today {
             limit: 0,
         };
         let mut counts = Counts::default();
-        let days = state.store.load_courtesy_days(&query).await?;
-        days.iter().for_each(|day| counts.add(&day.counts));
+        for day in state.store.load_courtesy_days(&query).await? {
+            counts.add(&day.counts);
+        }
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, counts));
         Ok(counts)
     }
