@@ -193,7 +193,7 @@ fn asked(session: &dyn Session, query: &Query) -> String {
 }
 
 pub(crate) async fn load(session: &dyn Session, id: i64) -> Result<Option<Entry>> {
-    session.one(LOAD, &values![id], row::entry).await
+    session.one(LOAD, &[id.into()], row::entry).await
 }
 
 /// Writes the words of entries that have none. One that cannot be read has none to be found by.
@@ -231,7 +231,9 @@ pub(crate) type Text = (i64, Option<String>, Timestamp);
 
 pub(crate) async fn save_text(session: &dyn Session, (id, content, now): &Text) -> Result<()> {
     let Some(content) = content else {
-        let noted = session.execute(NOTE_READ, &values![*now, *id]).await;
+        let noted = session
+            .execute(NOTE_READ, &[(*now).into(), (*id).into()])
+            .await;
         return noted.map(drop);
     };
     let Some(mut entry) = load(session, *id).await? else {
