@@ -198,7 +198,7 @@ async fn is_elsewhere(session: &dyn Session, filter: &EntryFilter) -> Result<boo
     let (Some(SourceId(id)), Some(folder)) = (filter.source, &filter.category) else {
         return Ok(false);
     };
-    let is_in = session.number(IS_IN, &values![id, folder]).await?;
+    let is_in = session.number(IS_IN, &[id.into(), folder.into()]).await?;
     Ok(is_in.is_none())
 }
 

@@ -429,7 +429,10 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn load_entry(&self, id: i64) -> Result<Option<Entry>> {
-        self.ask(Read, "load entry", id, asked!(search::load)).await
+        self.ask(Read, "load entry", id, |session, id| {
+            Box::pin(search::load(session, *id))
+        })
+        .await
     }
 
     async fn load_unread_entries(
@@ -455,8 +458,10 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 
     async fn index_entries(&self, limit: usize) -> Result<usize> {
-        self.ask(Transaction, "index entries", limit, asked!(search::index))
-            .await
+        self.ask(Transaction, "index entries", limit, |session, limit| {
+            Box::pin(search::index(session, *limit))
+        })
+        .await
     }
 
     async fn count_sources(

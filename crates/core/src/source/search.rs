@@ -143,14 +143,13 @@ fn next_part(text: &str) -> (bool, &str, &str) {
     let bare = text.strip_prefix('-');
     let (is_absent, text) = (bare.is_some(), bare.unwrap_or(text));
     let quoted = text.strip_prefix(['"', '“', '”']);
-    let split = match quoted {
-        Some(quoted) => quoted.split_once(['"', '“', '”']).unwrap_or((quoted, "")),
-        None => {
-            let end = text.find(|c: char| c.is_whitespace() || c == '"');
-            text.split_at(end.unwrap_or(text.len()))
-        }
+    let (part, after) = if let Some(quoted) = quoted {
+        quoted.split_once(['"', '“', '”']).unwrap_or((quoted, ""))
+    } else {
+        let end = text.find(|c: char| c.is_whitespace() || c == '"');
+        text.split_at(end.unwrap_or(text.len()))
     };
-    (is_absent, split.0, split.1)
+    (is_absent, part, after)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -90,7 +90,7 @@ impl Checker for Script {
     }
 
     async fn article(&self, link: &str, _: Timestamp) -> Article {
-        if link.ends_with("/2") {
+        if !link.ends_with("/1") {
             return Article::Text("Read as a whole.\n\nIt sails.".to_owned());
         }
         Article::Failed(Failure::new(FailureClass::NotFound, "404 Not Found"))

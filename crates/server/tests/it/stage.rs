@@ -50,7 +50,7 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/sources/1",
     "/ui/sources/2",
     "/ui/sources/1/entries",
-    "/ui/entries?q=morning",
+    "/ui/entries?q=wire",
     "/ui/sources/3",
     "/ui/editions",
     "/ui/editions/2026-01-05",

@@ -192,13 +192,13 @@ fn asked(session: &dyn Session, query: &Query) -> String {
     tokens.collect::<Vec<_>>().join(and)
 }
 
-pub(crate) async fn load(session: &dyn Session, id: &i64) -> Result<Option<Entry>> {
-    session.one(LOAD, &values![*id], row::entry).await
+pub(crate) async fn load(session: &dyn Session, id: i64) -> Result<Option<Entry>> {
+    session.one(LOAD, &[id.into()], row::entry).await
 }
 
 /// Writes the words of entries that have none. One that cannot be read has none to be found by.
-pub(crate) async fn index(session: &dyn Session, limit: &usize) -> Result<usize> {
-    let most = values![most(*limit)];
+pub(crate) async fn index(session: &dyn Session, limit: usize) -> Result<usize> {
+    let most = values![most(limit)];
     let wordless = session.rows(WORDLESS, &most, |found| {
         let entry = readable("entry", row::entry(found));
         let words = entry.map(|entry| words_of(&entry.found));
@@ -231,10 +231,12 @@ pub(crate) type Text = (i64, Option<String>, Timestamp);
 
 pub(crate) async fn save_text(session: &dyn Session, (id, content, now): &Text) -> Result<()> {
     let Some(content) = content else {
-        let noted = session.execute(NOTE_READ, &values![*now, *id]).await;
+        let noted = session
+            .execute(NOTE_READ, &[(*now).into(), (*id).into()])
+            .await;
         return noted.map(drop);
     };
-    let Some(mut entry) = load(session, id).await? else {
+    let Some(mut entry) = load(session, *id).await? else {
         return Ok(());
     };
     let revision = i64::from(entry.revision);
