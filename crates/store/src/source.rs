@@ -55,20 +55,20 @@ macro_rules! written {
          frequency_type, avg_publish_hour, std_publish_hour, due_at_us, last_check_at_us, \
          last_article_at_us, fail_count, backoff_until_us, last_error, last_error_class, \
          check_count, hit_count, etag, last_modified, hints, moving_to, moving_times, shown, \
-         pruned_before_us, recent, learned, reason, updated_at_us, options, prints, publisher"
+         pruned_before_us, recent, learned, reason, updated_at_us, prints, publisher"
     };
 }
 /// What people and pages find sources by; comes after the others.
 macro_rules! keyed {
     () => {
-        "address, source_type, state, cadence, attention"
+        "address, source_type, state, cadence, attention, options"
     };
 }
 /// A value for each of [`written!`].
 macro_rules! numbered {
     () => {
         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-         ?, ?, ?, ?, ?"
+         ?, ?, ?, ?"
     };
 }
 
@@ -79,7 +79,7 @@ pub(crate) const INSERT_SQLITE: &str = concat!(
     keyed!(),
     ", created_at_us, version) values (",
     numbered!(),
-    ", ?, ?, ?, ?, ?, ?, 1) on conflict (address) do nothing"
+    ", ?, ?, ?, ?, ?, ?, ?, 1) on conflict (address) do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
     "insert into source (version, ",
@@ -92,7 +92,7 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], \
      $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[], \
      $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], $27::bytea[], \
-     $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::bytea[], $33::text[], \
+     $28::bytea[], $29::text[], $30::bigint[], $31::bytea[], $32::text[], $33::text[], \
      $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], $39::bigint[]) u \
      on conflict (address) do nothing returning address, source_id"
 );
@@ -108,7 +108,7 @@ pub(crate) const UPDATE_QUIETLY_SQLITE: &str = concat!(
     ") = (",
     numbered!(),
     ") where address = ? and source_type = ? and state = ? and cadence is ? and attention is ? \
-     and source_id = ? and version = ?"
+     and options = ? and source_id = ? and version = ?"
 );
 /// Any write; its new address must be free.
 pub(crate) const UPDATE_SQLITE: &str = concat!(
@@ -118,7 +118,7 @@ pub(crate) const UPDATE_SQLITE: &str = concat!(
     keyed!(),
     ") = (",
     numbered!(),
-    ", ?, ?, ?, ?, ?) where source_id = ? and version = ?"
+    ", ?, ?, ?, ?, ?, ?) where source_id = ? and version = ?"
 );
 
 /// Many writes. Which rows it takes, and whether it moves them, is said by what follows.
@@ -145,7 +145,7 @@ macro_rules! update_postgres {
          $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[], \
          $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], \
          $21::text[], $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], \
-         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::bytea[], \
+         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::bytea[], $32::text[], \
          $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], \
          $39::bigint[], $40::bigint[]) \
          u(name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
@@ -153,7 +153,8 @@ macro_rules! update_postgres {
          last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
          last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
          moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us, \
-         options, prints, publisher, address, source_type, state, cadence, attention, source_id, seen) \
+         prints, publisher, address, source_type, state, cadence, attention, options, \
+         source_id, seen) \
          where s.source_id = any (array[u.source_id]) and s.version = u.seen"
     };
 }

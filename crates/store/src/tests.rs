@@ -294,9 +294,14 @@ fn a_look_costs_no_more_when_more_sources_exist() {
 /// What a look at the seventh source writes, with all its search columns unchanged.
 fn quiet_values() -> Vec<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
-    let mut values: Vec<Value> = (0..33).map(Value::Integer).collect();
+    let mut values: Vec<Value> = (0..32).map(Value::Integer).collect();
     values.extend([text("6"), text("rss"), text("active"), text("P0")]);
-    values.extend([Value::Null, Value::Integer(7), Value::Integer(1)]);
+    values.extend([
+        Value::Null,
+        text("{}"),
+        Value::Integer(7),
+        Value::Integer(1),
+    ]);
     values
 }
 

@@ -176,7 +176,6 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
         source.learned.as_slice(),
         &source.reason,
         at,
-        serde_json::to_string(&definition.options).map_err(unreadable)?,
         prints.collect::<Vec<u8>>(),
         serde_json::to_string(&memory.publisher).map_err(unreadable)?,
         &definition.address,
@@ -184,6 +183,7 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
         source.state.as_str(),
         stats.cadence.map(Cadence::as_str),
         source.attention.map(Attention::as_str),
+        serde_json::to_string(&definition.options).map_err(unreadable)?,
     ])
 }
 

@@ -3,8 +3,6 @@ use std::io::Write;
 use flate2::{Compression, write::GzEncoder};
 use jiff::Timestamp;
 
-use jiff::Timestamp;
-
 use super::*;
 
 const NOW: Timestamp = Timestamp::constant(1_767_600_000, 0);

@@ -160,6 +160,7 @@ fn publisher(odd: Timestamp) -> Publisher {
             leased_until: Some(odd),
             ..Hub::default()
         }),
+        ..Publisher::default()
     }
 }
 
