@@ -46,10 +46,8 @@ async fn ss_24_entries_of_earlier_versions_are_found_once_they_have_words() {
     let path = directory.path().join("almanack.db");
     let store = SqliteStore::open(&path, Durability::Normal).unwrap();
     let forget = async |text| {
-        Connection::open(&path)
-            .unwrap()
-            .execute_batch(text)
-            .unwrap()
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(text).unwrap();
     };
     check_wordless(&store, forget).await;
 }

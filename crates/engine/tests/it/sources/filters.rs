@@ -93,10 +93,11 @@ async fn ss_24_a_bad_rule_is_refused_with_its_place(fixture: Fixture) {
     let room = SourceHarness::at(fixture);
     let bad = filtered(&["keep title is x", "block titel is x"]);
     let refused = room.sources.add(vec![bad], "ada").await.unwrap_err();
-    let Error::Filter(bad) = &refused else {
-        panic!("{refused:?}");
+    let place = match &refused {
+        Error::Filter(bad) => Some((bad.number, bad.column())),
+        _ => None,
     };
-    assert_eq!((bad.number, bad.column()), (2, 7));
+    assert_eq!(place, Some((2, 7)));
     assert_eq!(
         refused.to_string(),
         "filters: rule 2, column 7: `titel` is not a field; use title, author, category, link or text"
@@ -115,13 +116,13 @@ async fn ss_24_a_preview_says_what_would_be_dropped(fixture: Fixture) {
 
 /// A document whose entries link to pages of their names.
 fn linked(titles: &[&str]) -> Look {
-    let Look::Document(mut document) = document(titles) else {
-        panic!("a document");
-    };
-    for found in &mut document.entries {
-        found.link = Some(format!("https://example.com/{}", found.title));
+    let mut look = document(titles);
+    if let Look::Document(document) = &mut look {
+        for found in &mut document.entries {
+            found.link = Some(format!("https://example.com/{}", found.title));
+        }
     }
-    Look::Document(document)
+    look
 }
 
 fn full_text() -> Definition {
