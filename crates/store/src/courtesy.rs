@@ -1,7 +1,7 @@
 //! Statements about what was asked of hosts.
 
 use almanack_core::{
-    source::courtesy::{Counts, Day, DayCounts, HostCounts, HostDay, Wishes},
+    source::courtesy::{Counts, Day, DayCounts, HostCounts, HostDay, RequestedWaits},
     store::{CourtesyQuery, CourtesyStore, Result},
 };
 use async_trait::async_trait;
@@ -19,7 +19,7 @@ macro_rules! columns {
          skips, retry_after_s"
     };
 }
-/// The same of many rows. PostgreSQL sums whole numbers to decimal ones unless it is told not to.
+/// The same of many rows. PostgreSQL sums whole numbers to decimal ones unless the text says otherwise.
 macro_rules! sums {
     () => {
         "cast(sum(requests) as bigint), cast(sum(bytes) as bigint), cast(sum(unchanged) as bigint), \
@@ -139,7 +139,7 @@ async fn add(session: &dyn Session, days: &[HostDay]) -> Result<()> {
 }
 
 fn row_values(HostDay { host, day, counts }: &HostDay) -> Vec<Value<'_>> {
-    let wishes = &counts.wishes;
+    let requested = &counts.requested;
     values![
         day.0,
         host,
@@ -151,15 +151,15 @@ fn row_values(HostDay { host, day, counts }: &HostDay) -> Vec<Value<'_>> {
         many(counts.waited),
         many(counts.asked),
         many(counts.kept),
-        wishes.cache_s.unwrap_or(0),
-        wishes.interval_s.unwrap_or(0),
-        wishes.skips,
-        wishes.retry_after_s.unwrap_or(0),
+        requested.cache_s.unwrap_or(0),
+        requested.interval_s.unwrap_or(0),
+        requested.skips,
+        requested.retry_after_s.unwrap_or(0),
     ]
 }
 
 fn counts(row: &Row<'_>) -> Result<Counts> {
-    let wish = |index| Ok(Some(row.get::<u32>(index)?).filter(|seconds| *seconds > 0));
+    let wait = |index| Ok(Some(row.get::<u32>(index)?).filter(|seconds| *seconds > 0));
     Ok(Counts {
         requests: row.get(0)?,
         bytes: row.get(1)?,
@@ -169,11 +169,11 @@ fn counts(row: &Row<'_>) -> Result<Counts> {
         waited: row.get(5)?,
         asked: row.get(6)?,
         kept: row.get(7)?,
-        wishes: Wishes {
-            cache_s: wish(8)?,
-            interval_s: wish(9)?,
+        requested: RequestedWaits {
+            cache_s: wait(8)?,
+            interval_s: wait(9)?,
             skips: row.get::<i64>(10)? != 0,
-            retry_after_s: wish(11)?,
+            retry_after_s: wait(11)?,
         },
     })
 }

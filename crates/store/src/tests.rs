@@ -57,14 +57,14 @@ const SHARED: &[&str] = &[
     schedule::LOAD_EDITS,
     schedule::LOAD_SLOTS,
     numbers::COUNT,
-    source::ALL_TO,
+    source::list::ALL_TO,
     source::AT,
-    source::ATTENTION_TO,
+    source::list::ATTENTION_TO,
     source::COUNT_CHECKS,
     source::FIRST_PRICE,
-    source::LIST,
-    source::LIST_ATTENTION,
-    source::LIST_RESTING,
+    source::list::LIST,
+    source::list::LIST_ATTENTION,
+    source::list::LIST_RESTING,
     source::LOAD_AT,
     source::LOAD_DUE,
     source::LOAD_DUE_OF,
@@ -73,7 +73,7 @@ const SHARED: &[&str] = &[
     source::NEXT_PRICE,
     source::NEXT_ROWS,
     source::REMOVE,
-    source::RESTING_TO,
+    source::list::RESTING_TO,
     task::DEPTH,
     task::EXAMINED_TO,
     task::LIST_SQLITE,
@@ -209,15 +209,15 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
     check_costs_no_more(schedule::EXAMINED_TO, ("1", 9), 1, SCHEDULES);
     let page = rusqlite::params!["5", "50", none, nothing, 1, 5];
     check_costs_no_more(schedule::LIST, page, 0, SCHEDULES);
-    check_costs_no_more(source::ALL_TO, [0, 39], 1, SOURCES);
-    check_costs_no_more(source::ATTENTION_TO, [0, 4], 1, SOURCES);
-    check_costs_no_more(source::RESTING_TO, [0, 4], 1, SOURCES);
+    check_costs_no_more(source::list::ALL_TO, [0, 39], 1, SOURCES);
+    check_costs_no_more(source::list::ATTENTION_TO, [0, 4], 1, SOURCES);
+    check_costs_no_more(source::list::RESTING_TO, [0, 4], 1, SOURCES);
     let (class, text) = (Some("dns"), none);
     for (class, text) in [(class, nothing), (nothing, text)] {
         let page = rusqlite::params![
             nothing, nothing, nothing, nothing, class, text, text, 0, 40, 20
         ];
-        check_costs_no_more(source::LIST, page, 0, SOURCES);
+        check_costs_no_more(source::list::LIST, page, 0, SOURCES);
     }
 }
 
@@ -259,19 +259,26 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
     let (odd, some) = (Some("custom"), Some("P6"));
     let (paused, silent) = (Some("paused"), Some("silent"));
     for (text, a, b, c, d, rows) in [
-        (source::LIST, nothing, nothing, nothing, nothing, 20),
-        (source::LIST, odd, nothing, nothing, nothing, 10),
-        (source::LIST, nothing, nothing, some, nothing, 10),
-        (source::LIST_RESTING, nothing, paused, nothing, nothing, 10),
+        (source::list::LIST, nothing, nothing, nothing, nothing, 20),
+        (source::list::LIST, odd, nothing, nothing, nothing, 10),
+        (source::list::LIST, nothing, nothing, some, nothing, 10),
         (
-            source::LIST_ATTENTION,
+            source::list::LIST_RESTING,
+            nothing,
+            paused,
+            nothing,
+            nothing,
+            10,
+        ),
+        (
+            source::list::LIST_ATTENTION,
             nothing,
             nothing,
             nothing,
             nothing,
             10,
         ),
-        (source::LIST_ATTENTION, odd, paused, some, silent, 10),
+        (source::list::LIST_ATTENTION, odd, paused, some, silent, 10),
     ] {
         let parameters = rusqlite::params![a, b, c, d, nothing, nothing, nothing, 0, 60, 20];
         check_costs_no_more(text, parameters, rows, SOURCES);

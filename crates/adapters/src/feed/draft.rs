@@ -99,7 +99,7 @@ pub(crate) fn document(
         ids_shared,
         ..Document::default()
     };
-    tell_apart(chosen, base, &against.known, &mut document);
+    clean_unfamiliar(chosen, base, &against.known, &mut document);
     document
 }
 
@@ -112,7 +112,7 @@ struct Keyed {
 
 /// Cleans what is unfamiliar or edited. Of more edits than one check keeps the others are familiar,
 /// under their old fingerprints, so that they are found next time.
-fn tell_apart(chosen: Vec<Keyed>, base: &Url, known: &Known, document: &mut Document) {
+fn clean_unfamiliar(chosen: Vec<Keyed>, base: &Url, known: &Known, document: &mut Document) {
     let mut sanitiser = Sanitiser::new();
     let mut edits = 0;
     for Keyed { key, found, draft } in chosen {

@@ -79,13 +79,13 @@ pub struct Counts {
     pub kept: u64,
     /// The longest waits that were asked for.
     #[serde(flatten)]
-    pub wishes: Wishes,
+    pub requested: RequestedWaits,
 }
 
 /// What publishers asked for, the longest of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CourtesyWishes))]
-pub struct Wishes {
+pub struct RequestedWaits {
     /// Seconds for which an answer is fresh: `Cache-Control`, `Expires`.
     pub cache_s: Option<u32>,
     /// Seconds between checks: `ttl`, `sy:updatePeriod`, `Crawl-delay`.
@@ -96,7 +96,7 @@ pub struct Wishes {
     pub retry_after_s: Option<u32>,
 }
 
-impl Wishes {
+impl RequestedWaits {
     /// What a document or an answer asked for.
     pub fn of_hints(hints: &Hints) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl Counts {
         ] {
             *sum = sum.saturating_add(more);
         }
-        self.wishes.add(&other.wishes);
+        self.requested.add(&other.requested);
     }
 }
 

@@ -107,7 +107,7 @@ pub fn fingerprint<'a>(texts: impl IntoIterator<Item = Words<'a>>) -> u64 {
                 _ => words = (words ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3) | 1,
             }
         }
-        // Texts are told apart by their place, and one that is missing is one that is empty.
+        // Texts are separated by their place, and one that is missing is one that is empty.
         hash ^= (words ^ (words >> 29)).wrapping_mul(0xd6e8_feb8_6659_fd93_u64.rotate_left(nth));
     }
     hash ^ (hash >> 32)

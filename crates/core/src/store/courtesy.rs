@@ -19,7 +19,7 @@ pub struct CourtesyQuery {
 /// What was asked of hosts, a row per host and day.
 #[async_trait]
 pub trait CourtesyStore: Send + Sync {
-    /// Adds counts to their days; the longest wishes stay. One transaction, safe beside those of
+    /// Adds counts to their days; the longest requested stay. One transaction, safe beside those of
     /// other nodes if the rows are in order. Not conditional: asked again after a lost reply it may
     /// count twice, which a report can bear.
     async fn add_courtesy(&self, days: Vec<HostDay>) -> Result<()>;

@@ -115,22 +115,22 @@ impl SourceHandler {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
             self.check_reach(&mut source);
-            let mut told = self.recognise(&source, &made.look, made.at).await?;
-            let corrected = clock::correct(&source, &mut told.fresh, made.at);
+            let mut recognised = self.recognise(&source, &made.look, made.at).await?;
+            let corrected = clock::correct(&source, &mut recognised.fresh, made.at);
             let check = CompletedCheck {
                 look: &made.look,
-                fresh: &told.fresh,
-                remembered: &told.remembered,
+                fresh: &recognised.fresh,
+                remembered: &recognised.remembered,
                 took: made.took,
                 moved_onto,
             };
             let mut settled = settle(&corrected, check, &self.fleet.terms(), made.at);
             let asks_hub = self.tend(&mut settled, &made.look, made.at);
-            let entries = told.fresh.len();
+            let entries = recognised.fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
-                entries: told.fresh,
-                edited: told.edited,
+                entries: recognised.fresh,
+                edited: recognised.edited,
                 at: made.at,
                 event_tasks: Vec::new(),
             };
@@ -171,16 +171,16 @@ impl SourceHandler {
         } else {
             self.store.known_entries(source.id, &asked).await?
         };
-        let mut told = recognise(source, document, &rows, at);
-        drop_blocked(&self.fleet, source, &mut told.fresh);
-        oldest_first(&mut told.fresh, |(_, found)| found.published_at);
-        oldest_first(&mut told.edited, |change| {
+        let mut recognised = recognise(source, document, &rows, at);
+        drop_blocked(&self.fleet, source, &mut recognised.fresh);
+        oldest_first(&mut recognised.fresh, |(_, found)| found.published_at);
+        oldest_first(&mut recognised.edited, |change| {
             change
                 .edit
                 .as_ref()
                 .and_then(|edit| edit.found.published_at)
         });
-        Ok(told)
+        Ok(recognised)
     }
 
     /// A store that did not answer is asked again soon. One that refuses the look's entries would

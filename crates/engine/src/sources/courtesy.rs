@@ -7,7 +7,7 @@ use almanack_core::{
     source::{
         Source,
         check::{Look, Unchanged},
-        courtesy::{self, Counts, Courtesy, Day, KEPT_DAYS, Wishes},
+        courtesy::{self, Counts, Courtesy, Day, KEPT_DAYS, RequestedWaits},
     },
     store::{self, Store},
 };
@@ -25,24 +25,24 @@ pub(super) fn count(courtesy: &Courtesy, source: &Source, look: &Look, now: Time
 }
 
 fn counts(source: &Source, look: &Look, now: Timestamp) -> Counts {
-    let wishes = match look {
+    let requested = match look {
         Look::Wait(_) => {
             return Counts {
                 waited: 1,
                 ..Counts::default()
             };
         }
-        Look::Document(document) => Wishes::of_hints(&document.hints),
-        Look::Unchanged(Unchanged { hints, .. }) => Wishes::of_hints(hints),
+        Look::Document(document) => RequestedWaits::of_hints(&document.hints),
+        Look::Unchanged(Unchanged { hints, .. }) => RequestedWaits::of_hints(hints),
         Look::Failed(failure) => failure
             .retry_after
-            .map_or_else(Wishes::default, Wishes::of_wait),
+            .map_or_else(RequestedWaits::default, RequestedWaits::of_wait),
     };
     let keeps = courtesy::keeps(source, now);
     Counts {
         asked: keeps.is_some().into(),
         kept: (keeps == Some(true)).into(),
-        wishes,
+        requested,
         ..Counts::default()
     }
 }

@@ -102,11 +102,11 @@ impl SourceHandler {
     ) -> Result<usize, Stopped> {
         let look = Look::Document(Box::new(pushed));
         for _ in 0..ROUNDS_MAX {
-            let mut told = self.recognise(&source, &look, at).await?;
-            let corrected = clock::correct(&source, &mut told.fresh, at);
-            let entries = told.fresh.len();
-            let mut write = write(settle_push(&corrected, &told.fresh, at), at);
-            (write.entries, write.edited) = (told.fresh, told.edited);
+            let mut recognised = self.recognise(&source, &look, at).await?;
+            let corrected = clock::correct(&source, &mut recognised.fresh, at);
+            let entries = recognised.fresh.len();
+            let mut write = write(settle_push(&corrected, &recognised.fresh, at), at);
+            (write.entries, write.edited) = (recognised.fresh, recognised.edited);
             write.event_tasks = self.subscriptions.get().of_source(&source, &write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {

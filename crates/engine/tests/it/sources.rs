@@ -851,8 +851,8 @@ async fn ss_26_checks_are_counted_written_and_forgotten_after_ninety_days(fixtur
     assert_eq!(stored.len(), 1);
     let counts = &stored[0].counts;
     assert_eq!((counts.asked, counts.kept, counts.waited), (2, 0, 1));
-    assert_eq!(counts.wishes.cache_s, Some(3_600));
-    assert_eq!(counts.wishes.retry_after_s, Some(7_200));
+    assert_eq!(counts.requested.cache_s, Some(3_600));
+    assert_eq!(counts.requested.retry_after_s, Some(7_200));
     let day = SignedDuration::from_hours(24);
     room.round_at(START + day * 90, keep).await;
     assert_eq!(

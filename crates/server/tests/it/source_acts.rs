@@ -39,6 +39,7 @@ async fn a_source_is_added_once_and_due_at_once() {
       "last_error_class": null,
       "name": "A",
       "next_due_at": "2026-01-05T08:00:00Z",
+      "options": {},
       "policy": "fixed:1h",
       "reading": {
         "how": "json",

@@ -96,6 +96,7 @@ async fn ss_01_a_source_shows_every_statistic_under_its_name() {
       "last_error_class": null,
       "name": "A Weblog",
       "next_due_at": "2026-01-05T09:00:00Z",
+      "options": {},
       "policy": "fixed:1h",
       "reading": {
         "how": "feed"
@@ -142,6 +143,7 @@ async fn a_source_that_failed_says_so_and_until_when_it_waits() {
       "last_error_class": "not_found",
       "name": "Page",
       "next_due_at": "2026-01-05T08:15:41.188672Z",
+      "options": {},
       "policy": null,
       "reading": {
         "how": "html",
@@ -273,7 +275,10 @@ async fn ss_09_the_numbers_are_reported_overall_and_by_type() {
         "credentials": 0,
         "duplicate": 0,
         "failing": 0,
-        "silent": 0
+        "gone": 0,
+        "identity": 0,
+        "silent": 0,
+        "truncated": 0
       },
       "avg_hit_rate": 50.0,
       "cadence_distribution": {
@@ -328,10 +333,12 @@ async fn entries_are_listed_newest_first_with_their_text_on_request() {
           "key": "id:2",
           "link": "https://a.example/2",
           "published_at": "2026-01-05T07:30:00Z",
+          "revision": 1,
           "seen_at": "2026-01-05T08:00:00Z",
           "source_id": 1,
           "summary": null,
-          "title": "Entry 2"
+          "title": "Entry 2",
+          "updated_at": null
         }
       ],
       "next_cursor": "Mg"

@@ -61,9 +61,9 @@ fn ss_17_of_too_many_items_the_newest_are_kept_in_the_order_shown() {
 /// What the source's row would remember of a document.
 fn remembered(document: &Document) -> Against {
     let mut source = Source::new(Definition::default(), NOW);
-    let told = recognise(&source, document, &[], NOW);
-    source.memory.shown = told.remembered.shown;
-    source.memory.prints = told.remembered.prints;
+    let recognised = recognise(&source, document, &[], NOW);
+    source.memory.shown = recognised.remembered.shown;
+    source.memory.prints = recognised.remembered.prints;
     Against {
         known: Arc::new(Known::of(&source.memory)),
         ..Against::nothing(NOW)

@@ -24,7 +24,7 @@ const HOSTS: &[Column] = &[
     column("LIMITS", "/limited", plain),
     column("FAILED", "/failed", plain),
     column("DEFERRED", "/waited", plain),
-    column("ASKED FOR", "", wishes),
+    column("ASKED FOR", "", requested),
     column("KEPT", "", kept),
 ];
 
@@ -78,7 +78,7 @@ fn kept(counts: &Value, _: Timestamp) -> Cell {
 }
 
 /// What publishers asked for, the longest of each.
-fn wishes(counts: &Value, _: Timestamp) -> Cell {
+fn requested(counts: &Value, _: Timestamp) -> Cell {
     let named = [
         ("Cache-Control", "cache_s"),
         ("ttl", "interval_s"),

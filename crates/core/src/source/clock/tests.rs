@@ -240,12 +240,12 @@ fn live(ahead: SignedDuration) -> (f64, f64) {
         let Look::Document(document) = &look else {
             unreachable!()
         };
-        let mut told = recognise(&source, document, &[], now);
-        let corrected = correct(&source, &mut told.fresh, now);
+        let mut recognised = recognise(&source, document, &[], now);
+        let corrected = correct(&source, &mut recognised.fresh, now);
         let made = CompletedCheck {
             look: &look,
-            fresh: &told.fresh,
-            remembered: &told.remembered,
+            fresh: &recognised.fresh,
+            remembered: &recognised.remembered,
             took: SignedDuration::ZERO,
             moved_onto: None,
         };

@@ -13,27 +13,27 @@ fn requests(requests: u64) -> Counts {
 #[test]
 fn ss_26_counts_add_up_and_the_longest_wish_stays() {
     let courtesy = Courtesy::default();
-    let wish = |seconds| Counts {
-        wishes: Wishes {
+    let wait = |seconds| Counts {
+        requested: RequestedWaits {
             cache_s: Some(seconds),
-            ..Wishes::default()
+            ..RequestedWaits::default()
         },
         ..requests(1)
     };
-    courtesy.count("b.test", NOW, &wish(60));
-    courtesy.count("b.test", NOW, &wish(600));
-    courtesy.count("a.test", NOW, &wish(5));
+    courtesy.count("b.test", NOW, &wait(60));
+    courtesy.count("b.test", NOW, &wait(600));
+    courtesy.count("a.test", NOW, &wait(5));
     let taken = courtesy.take();
     assert_eq!(courtesy.take(), [], "taken once");
     courtesy.give_back(&taken);
-    courtesy.count("b.test", NOW, &wish(6));
+    courtesy.count("b.test", NOW, &wait(6));
     let again = courtesy.take();
     let hosts: Vec<_> = again
         .iter()
         .map(|it| (it.host.as_str(), it.counts.requests))
         .collect();
     assert_eq!(hosts, [("a.test", 1), ("b.test", 3)]);
-    assert_eq!(again[1].counts.wishes.cache_s, Some(600));
+    assert_eq!(again[1].counts.requested.cache_s, Some(600));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn ss_26_a_check_keeps_what_was_asked_or_it_does_not() {
             source(fresh, limited, Some(hour)),
             hour,
             Some(true),
-            "waited as it was told",
+            "waited as it was asked",
         ),
         (
             source(fresh, limited, Some(hour)),

@@ -22,7 +22,7 @@ const EDITS_FREE: u32 = 3;
 /// Further ones are kept once in so long: a counter inside a text would be edited for ever.
 const EDIT_AGAIN: SignedDuration = SignedDuration::from_hours(24);
 
-/// The entries of a look, told apart.
+/// The entries of a look, separated.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recognised {
     /// Entries that were never seen, by key.
@@ -46,7 +46,7 @@ pub struct Remembered {
     pub ids_changed: u32,
 }
 
-/// What the store is asked about a document before its entries can be told apart; nothing of a
+/// What the store is asked about a document before its entries can be separated; nothing of a
 /// source that has no entries yet.
 pub fn question(source: &Source, document: &Document) -> EntryQuestion {
     let mut asked = EntryQuestion::default();
@@ -89,7 +89,7 @@ pub fn recognise(
     let is_most = |count: usize| count > 1 && count * 2 > all;
     let ids_changed = if is_most(pass.renamed) {
         publisher.ids_changed.saturating_add(1)
-    } else if pass.told.fresh.is_empty() {
+    } else if pass.recognised.fresh.is_empty() {
         publisher.ids_changed
     } else {
         0
@@ -103,10 +103,10 @@ pub fn recognise(
         pass = Pass::new(source, rows, true, now);
         pass.run(document, &entries);
     }
-    let mut told = pass.told;
-    told.remembered.ids_useless = distrusted || turned_out;
-    told.remembered.ids_changed = ids_changed;
-    told
+    let mut recognised = pass.recognised;
+    recognised.remembered.ids_useless = distrusted || turned_out;
+    recognised.remembered.ids_changed = ids_changed;
+    recognised
 }
 
 /// One way through a document.
@@ -122,7 +122,7 @@ struct Pass<'a> {
     shown: BTreeSet<u64>,
     /// Rows that are some entry's.
     taken: BTreeSet<i64>,
-    told: Recognised,
+    recognised: Recognised,
     /// Entries that were found by their links, under other ids.
     renamed: usize,
     /// Entries whose id was that of another one.
@@ -147,7 +147,7 @@ impl<'a> Pass<'a> {
             words: prints.filter(|_| ids_useless).collect(),
             shown: BTreeSet::new(),
             taken: BTreeSet::new(),
-            told: Recognised::default(),
+            recognised: Recognised::default(),
             renamed: 0,
             reused: 0,
         }
@@ -180,8 +180,8 @@ impl<'a> Pass<'a> {
     }
 
     fn remember(&mut self, key: u64, print: u32) {
-        self.told.remembered.shown.push(key);
-        self.told.remembered.prints.push(print);
+        self.recognised.remembered.shown.push(key);
+        self.recognised.remembered.prints.push(print);
     }
 
     /// An entry that is shown in other words; the fingerprint to remember. That of an edit that is
@@ -195,14 +195,14 @@ impl<'a> Pass<'a> {
         self.taken.insert(row.row);
         self.reused += usize::from(is_another(row, found));
         let edits = self
-            .told
+            .recognised
             .edited
             .iter()
             .filter(|change| change.edit.is_some());
         if edits.count() >= EDITS_MAX || !may_change(row, self.now) {
             return before;
         }
-        self.told.edited.push(EntryChange {
+        self.recognised.edited.push(EntryChange {
             row: row.row,
             key: row.key.clone(),
             edit: Some(EntryEdit {
@@ -228,9 +228,9 @@ impl<'a> Pass<'a> {
             self.renamed += usize::from(has_another);
             self.taken.insert(row.row);
             let (row, edit) = (row.row, None);
-            self.told.edited.push(EntryChange { row, key, edit });
+            self.recognised.edited.push(EntryChange { row, key, edit });
         } else if !self.may_be_pruned(found) && !self.is_same_words(found) {
-            self.told.fresh.push((key, found.clone()));
+            self.recognised.fresh.push((key, found.clone()));
         }
     }
 

@@ -92,20 +92,29 @@ impl Life {
         };
         let rows = self.rows.iter().map(|(row, _)| row.clone());
         let rows: Vec<KnownEntry> = rows.filter(is_asked).collect();
-        let told = recognise(&self.source, document, &rows, self.now);
-        let edits = told.edited.iter().filter(|it| it.edit.is_some()).count();
-        let did = (told.fresh.len(), edits, told.edited.len() - edits);
-        told.edited
+        let recognised = recognise(&self.source, document, &rows, self.now);
+        let edits = recognised
+            .edited
+            .iter()
+            .filter(|it| it.edit.is_some())
+            .count();
+        let did = (
+            recognised.fresh.len(),
+            edits,
+            recognised.edited.len() - edits,
+        );
+        recognised
+            .edited
             .into_iter()
             .for_each(|change| self.write(change));
-        for (key, found) in told.fresh {
+        for (key, found) in recognised.fresh {
             self.insert(key, found);
         }
         let memory = &mut self.source.memory;
-        memory.shown = told.remembered.shown;
-        memory.prints = told.remembered.prints;
-        memory.publisher.ids_useless = told.remembered.ids_useless;
-        memory.publisher.ids_changed = told.remembered.ids_changed;
+        memory.shown = recognised.remembered.shown;
+        memory.prints = recognised.remembered.prints;
+        memory.publisher.ids_useless = recognised.remembered.ids_useless;
+        memory.publisher.ids_changed = recognised.remembered.ids_changed;
         did
     }
 

@@ -75,14 +75,14 @@ fn unchanged(moved_to: Option<&str>) -> Look {
 
 /// Settles a look whose unfamiliar entries are all new.
 fn look(source: &Source, look: &Look, now: Timestamp) -> Settled {
-    let told = match look {
+    let recognised = match look {
         Look::Document(document) => recognise(source, document, &[], now),
         _ => Recognised::default(),
     };
     let made = CompletedCheck {
         look,
-        fresh: &told.fresh,
-        remembered: &told.remembered,
+        fresh: &recognised.fresh,
+        remembered: &recognised.remembered,
         took: SignedDuration::from_millis(120),
         moved_onto: None,
     };

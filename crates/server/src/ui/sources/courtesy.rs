@@ -1,6 +1,6 @@
 //! The courtesy report as a page (SS-26).
 
-use almanack_core::source::courtesy::{Counts, Wishes};
+use almanack_core::source::courtesy::{Counts, RequestedWaits};
 
 use crate::sources::courtesy::{ReportQuery, ReportView, Shared, report};
 use crate::ui::prelude::*;
@@ -82,7 +82,7 @@ fn hosts(lang: Lang, report: &ReportView) -> Markup {
         "Limits", "限流" { td class="number" { (it.counts.limited) } }
         "Failed", "失败" { td class="number" { (it.counts.failed) } }
         "Deferred", "推迟" { td class="number" { (it.counts.waited) } }
-        "Asked for", "发布者要求" { td { (wishes(lang, &it.counts.wishes)) } }
+        "Asked for", "发布者要求" { td { (requested(lang, &it.counts.requested)) } }
         "Kept", "已遵守" { td { (kept(lang, &it.counts)) } }
     };
     html! {
@@ -123,21 +123,21 @@ fn kept(lang: Lang, counts: &Counts) -> Markup {
 }
 
 /// What publishers asked for, the longest of each.
-fn wishes(lang: Lang, wishes: &Wishes) -> Markup {
+fn requested(lang: Lang, requested: &RequestedWaits) -> Markup {
     let wait = |seconds: u32| length(lang, SignedDuration::from_secs(seconds.into()));
     let asked = [
-        ("Cache-Control", wishes.cache_s.map(wait)),
-        ("ttl", wishes.interval_s.map(wait)),
+        ("Cache-Control", requested.cache_s.map(wait)),
+        ("ttl", requested.interval_s.map(wait)),
         (
             "skipHours",
-            wishes.skips.then(|| lang.pick("yes", "有").to_owned()),
+            requested.skips.then(|| lang.pick("yes", "有").to_owned()),
         ),
-        ("Retry-After", wishes.retry_after_s.map(wait)),
+        ("Retry-After", requested.retry_after_s.map(wait)),
     ];
     let asked = asked
         .into_iter()
-        .filter_map(|(name, wish)| Some((name, wish?)));
-    let asked: Vec<String> = asked.map(|(name, wish)| format!("{name} {wish}")).collect();
+        .filter_map(|(name, wait)| Some((name, wait?)));
+    let asked: Vec<String> = asked.map(|(name, wait)| format!("{name} {wait}")).collect();
     or_dash((!asked.is_empty()).then(|| asked.join(", ")))
 }
 

@@ -3,7 +3,7 @@
 use almanack_core::{
     source::{
         check::{Document, FailureClass, Look},
-        courtesy::{Counts, Day, HostDay, Wishes},
+        courtesy::{Counts, Day, HostDay, RequestedWaits},
     },
     store::{CourtesyStore as _, TokenStore},
     time::Clock as _,
@@ -509,9 +509,9 @@ async fn asked() -> World {
             limited: 2,
             asked: 3,
             kept: 2,
-            wishes: Wishes {
+            requested: RequestedWaits {
                 cache_s: Some(3_600),
-                ..Wishes::default()
+                ..RequestedWaits::default()
             },
             ..Counts::default()
         },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    source::courtesy::{Counts, Day, HostDay, Wishes},
+    source::courtesy::{Counts, Day, HostDay, RequestedWaits},
     store::{CourtesyQuery, Store},
 };
 
@@ -22,7 +22,7 @@ fn host_day(host: &str, day: Day, requests: u64) -> HostDay {
             waited: 3,
             asked: 5,
             kept: 4,
-            wishes: Wishes {
+            requested: RequestedWaits {
                 cache_s: u32::try_from(requests).ok(),
                 interval_s: None,
                 skips: requests > 10,
@@ -40,7 +40,7 @@ fn query(from: Day, host: Option<&str>) -> CourtesyQuery {
     }
 }
 
-/// What is added to a host's day is added up; of wishes the longest stays.
+/// What is added to a host's day is added up; of requested the longest stays.
 pub(crate) async fn ss_26_counts_of_a_host_and_a_day_add_up(store: Arc<dyn Store>) {
     store.add_courtesy(Vec::new()).await.unwrap();
     for requests in [4, 20, 6] {
@@ -60,7 +60,7 @@ pub(crate) async fn ss_26_counts_of_a_host_and_a_day_add_up(store: Arc<dyn Store
         waited: 9,
         asked: 15,
         kept: 12,
-        wishes: Wishes {
+        requested: RequestedWaits {
             cache_s: Some(20),
             interval_s: None,
             skips: true,
