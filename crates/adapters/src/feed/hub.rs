@@ -46,9 +46,8 @@ pub(crate) fn of_headers(
 
 fn absolute(address: &str, base: &Url) -> Option<String> {
     let address = address.trim();
-    let url = match Url::parse(address) {
-        Ok(url) => url,
-        Err(_) => return absolute(base.join(address).ok()?.as_str(), base),
+    let Ok(url) = Url::parse(address) else {
+        return absolute(base.join(address).ok()?.as_str(), base);
     };
     let is_web = matches!(url.scheme(), "http" | "https");
     (is_web && address.len() <= LINK_BYTES_MAX).then(|| address.to_owned())

@@ -63,7 +63,7 @@ impl WebSub {
             entropy,
         };
         let address = made.home.public_url.as_ref().map_or("", Url::as_str);
-        made.name = made.derive("home", address)[..16].to_owned();
+        made.derive("home", address)[..16].clone_into(&mut made.name);
         made
     }
 

@@ -84,7 +84,7 @@ pub struct Counts {
 
 /// What publishers asked for, the longest of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CourtesyWishes))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CourtesyRequests))]
 pub struct RequestedWaits {
     /// Seconds for which an answer is fresh: `Cache-Control`, `Expires`.
     pub cache_s: Option<u32>,

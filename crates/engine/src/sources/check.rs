@@ -155,7 +155,7 @@ impl SourceHandler {
         ))
     }
 
-    /// Tells the entries of a look apart: what is new, what was edited, what is known.
+    /// Separates the entries of a look: what is new, what was edited, what is known.
     pub(super) async fn recognise(
         &self,
         source: &Source,

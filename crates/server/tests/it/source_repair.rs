@@ -46,19 +46,16 @@ async fn ss_22_a_paused_source_is_not_checked_and_says_what_to_do() {
 async fn ss_21_address_rules_and_options_change_in_place_and_null_resets() {
     let world = World::open();
     world.add(FEED).await;
-    world
-        .add(r#"{"address":"https://taken.example/feed"}"#)
-        .await;
     let failure = failed(FailureClass::NotFound, "404 Not Found");
     world.fixture.script.say("https://a.example/feed", failure);
     world.check(1).await;
     let before = world.get(ONE).await.json();
     assert_eq!(before["fail_count"], 1);
-    let changes = r#"{"address":"feed://b.example/page","reading":{"how":"html","item":"li","title":"a"},
+    let request = r#"{"address":"feed://b.example/page","reading":{"how":"html","item":"li","title":"a"},
         "options":{"fetch":{"headers":{"X-A":"1","X-B":"2"},"bearer":"env:TOKEN"},"filters":["block title is x"]}}"#;
-    let changed = world.patch(ONE, changes).await;
-    assert_eq!(changed.status, 200, "{}", changed.body);
-    let changed = changed.json();
+    let answer = world.patch(ONE, request).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let changed = answer.json();
     assert_eq!(changed["address"], "http://b.example/page");
     assert_eq!(changed["reading"]["how"], "html");
     assert_eq!(
@@ -67,13 +64,22 @@ async fn ss_21_address_rules_and_options_change_in_place_and_null_resets() {
     );
     assert_eq!(changed["next_due_at"], "2026-01-05T08:00:00Z", "at once");
     assert_eq!(changed["reason"], "api:anonymous changed it");
-    let patch = r#"{"reading":null,"options":{"fetch":{"headers":{"X-B":null}},"filters":null}}"#;
-    let changed = world.patch(ONE, patch).await.json();
+    let resets = r#"{"reading":null,"options":{"fetch":{"headers":{"X-B":null}},"filters":null}}"#;
+    let changed = world.patch(ONE, resets).await.json();
     assert_eq!(changed["reading"], json!({"how": "feed"}));
     let expected = json!({"fetch": {"headers": {"X-A": "1"}, "bearer": "env:TOKEN"}});
     assert_eq!(changed["options"], expected);
     let changed = world.patch(ONE, r#"{"options":null}"#).await.json();
     assert_eq!(changed["options"], json!({}));
+}
+
+#[tokio::test]
+async fn ss_21_what_does_not_fit_is_refused_where_it_stands() {
+    let world = World::open();
+    world.add(FEED).await;
+    world
+        .add(r#"{"address":"https://taken.example/feed"}"#)
+        .await;
     for (body, status, code, place) in [
         (
             r#"{"address":"https://taken.example/feed"}"#,

@@ -166,17 +166,19 @@ fn last_check(source: &Value, now: Timestamp) -> Cell {
 
 /// How far the subscription at its hub is.
 fn push(hub: &Value, now: Timestamp) -> Cell {
-    let mut words = text(&hub["state"]);
-    if let Some(until) = time(&hub["leased_until"]) {
-        words += &format!(", lease until {}", moment_of(until, now));
-    }
-    if let Some(at) = time(&hub["pushed_at"]) {
-        words += &format!("; last push {}", moment_of(at, now));
-    }
-    if let Some(why) = hub["refused"].as_str() {
-        words += &format!(": {why}");
-    }
-    Cell::new(format!("{words} ({})", text(&hub["hub"])))
+    let moment = |name: &str, words: &str| {
+        let at = time(&hub[name]).map(|at| format!("{words} {}", moment_of(at, now)));
+        at.unwrap_or_default()
+    };
+    let refused = hub["refused"].as_str().map(|why| format!(": {why}"));
+    Cell::new(format!(
+        "{}{}{}{} ({})",
+        text(&hub["state"]),
+        moment("leased_until", ", lease until"),
+        moment("pushed_at", "; last push"),
+        refused.unwrap_or_default(),
+        text(&hub["hub"])
+    ))
 }
 
 /// The next check; the task knows best.

@@ -11,7 +11,7 @@ fn requests(requests: u64) -> Counts {
 }
 
 #[test]
-fn ss_26_counts_add_up_and_the_longest_wish_stays() {
+fn ss_26_counts_add_up_and_the_longest_wait_stays() {
     let courtesy = Courtesy::default();
     let wait = |seconds| Counts {
         requested: RequestedWaits {

@@ -5,11 +5,11 @@ const NOW: Timestamp = Timestamp::constant(1_767_600_000, 0);
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-fn named(hub: &str) -> Option<NamedHub> {
-    Some(NamedHub {
+fn named(hub: &str) -> NamedHub {
+    NamedHub {
         hub: hub.to_owned(),
         topic: "https://blog.example/feed".to_owned(),
-    })
+    }
 }
 
 fn document(hub: Option<NamedHub>) -> Look {
@@ -40,7 +40,7 @@ fn subscribed(lease: SignedDuration) -> Hub {
     let mut hub = None;
     assert!(tended(
         &mut hub,
-        &document(named("https://hub.example/")),
+        &document(Some(named("https://hub.example/"))),
         NOW
     ));
     let mut hub = hub.unwrap();
@@ -73,7 +73,7 @@ fn ss_23_a_subscription_is_requested_once_and_renewed_before_it_ends() {
         ),
         (DAY * 10 + HOUR, true, "it is over"),
     ] {
-        for look in [unchanged(), document(named("https://hub.example/"))] {
+        for look in [unchanged(), document(Some(named("https://hub.example/")))] {
             let mut hub = hub.clone();
             assert_eq!(tended(&mut hub, &look, NOW + after), asks, "{why}");
             assert_eq!(hub.unwrap().requests, u32::from(asks), "{why}");
@@ -86,7 +86,11 @@ fn ss_23_a_request_that_came_to_nothing_is_made_again_ever_more_rarely() {
     let mut hub = None;
     let (mut now, mut asked_at) = (NOW, Vec::new());
     for _ in 0..400 {
-        if tended(&mut hub, &document(named("https://hub.example/")), now) {
+        if tended(
+            &mut hub,
+            &document(Some(named("https://hub.example/"))),
+            now,
+        ) {
             asked_at.push(now.duration_since(NOW).as_mins());
         }
         now += SignedDuration::from_mins(15);
@@ -124,7 +128,7 @@ fn ss_23_another_hub_begins_anew_and_none_ends_it() {
     let mut hub = Some(subscribed(DAY * 10));
     assert!(tended(
         &mut hub,
-        &document(named("https://other.example/")),
+        &document(Some(named("https://other.example/"))),
         NOW
     ));
     let other = hub.clone().unwrap();
@@ -138,8 +142,11 @@ fn ss_23_nothing_is_requested_after_a_failure_or_without_a_way_back() {
     let failed = Look::Failed(Failure::new(FailureClass::Server, "no"));
     for (look, reach) in [
         (failed, Reach::Open),
-        (document(named("https://hub.example/")), Reach::NoAddress),
-        (document(named("https://hub.example/")), Reach::Off),
+        (
+            document(Some(named("https://hub.example/"))),
+            Reach::NoAddress,
+        ),
+        (document(Some(named("https://hub.example/"))), Reach::Off),
     ] {
         let mut hub = None;
         let made = Tending {

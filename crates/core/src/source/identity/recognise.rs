@@ -73,7 +73,7 @@ fn other_scheme(key: &str) -> Option<String> {
     other("https://", "http://").or_else(|| other("http://", "https://"))
 }
 
-/// Tells the entries of a document apart, by what its source remembers and by the `rows` that
+/// Separates the entries of a document, by what its source remembers and by the `rows` that
 /// [`question`] found. Where that shows that ids identify nothing, it is done again without them.
 pub fn recognise(
     source: &Source,

@@ -9,6 +9,7 @@ fn options(json: serde_json::Value) -> Options {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a flat table")]
 fn ss_21_only_options_that_fit_and_hold_no_secret_are_stored() {
     let long = "x".repeat(1001);
     let many: BTreeMap<String, String> = (0..21)

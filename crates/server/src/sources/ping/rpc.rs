@@ -60,10 +60,9 @@ mod tests {
     use super::*;
 
     fn call(method: &str, parameters: &[&str]) -> String {
-        let parameters: String = parameters
-            .iter()
-            .map(|value| format!("<param>\n <value>{value}</value></param>"))
-            .collect();
+        let parameters = parameters.iter();
+        let parameters = parameters.map(|it| format!("<param>\n <value>{it}</value></param>"));
+        let parameters = parameters.collect::<Vec<_>>().concat();
         format!(
             "<?xml version=\"1.0\"?><methodCall><methodName> {method} </methodName>\
              <params>{parameters}</params></methodCall>"
