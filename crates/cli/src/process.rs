@@ -65,6 +65,10 @@ pub(crate) struct Process {
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat list of what a process consists of"
+)]
 pub(crate) async fn start(
     settings: &Settings,
     inputs: &Inputs,
@@ -83,26 +87,21 @@ pub(crate) async fn start(
     // Before the node is admitted, which counts already.
     let metrics = metrics::install(timing.counted, settings)?;
     let outbound = wiring::Outbound::new(settings)?;
-    let (around, leaving) = ((&outbound, &timing), CancellationToken::new());
+    let around = (&outbound, &timing);
     let (equipment, telemetry) = equip(settings, environment, &stores, around, &node_name)?;
     let node = admit_watched(&equipment, settings, &node_name, around).await?;
     // Only now the clock is right.
     let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
-    let (in_force, sources) = (
-        InForce::new(settings, inputs),
-        equipment.sources().sources.clone(),
-    );
-    let mut files = Files::new(
-        inputs.clone(),
-        (schedules.clone(), sources.clone()),
-        outbound,
-    );
+    let in_force = InForce::new(settings, inputs);
+    let defined = (schedules.clone(), equipment.sources().sources.clone());
+    let mut files = Files::new(inputs.clone(), defined, outbound);
     files.sync(settings).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
+    let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: equipment.rescheduler(),
         schedules,
-        sources,
+        sources: equipment.sources().sources.clone(),
         publishers: equipment.publishers(settings),
         opml: Arc::new(Lists(clock.clone())),
         subscriptions: in_force.subscriptions(),
