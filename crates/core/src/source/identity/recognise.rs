@@ -94,7 +94,9 @@ pub fn recognise(
     } else {
         0
     };
-    let turned_out = is_most(pass.reused) || ids_changed >= CHANGES_MIN;
+    // Where one entry is all there is, it is the whole evidence.
+    let is_reused = is_most(pass.reused) || (all == 1 && pass.reused == 1);
+    let turned_out = is_reused || ids_changed >= CHANGES_MIN;
     if turned_out && !publisher.ids_useless {
         let entries = document.entries.iter().cloned();
         let mut entries: Vec<_> = entries.map(|found| (found, ())).collect();
