@@ -10,7 +10,7 @@ use almanack_adapters::feed;
 use almanack_core::source::{
     check::{Document, Failure},
     entry::{
-        CONTENT_BYTES_MAX, ENTRIES_MAX, FoundEntry, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
+        CONTENT_BYTES_MAX, ENTRIES_PER_DOCUMENT, FoundEntry, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
         TITLE_BYTES_MAX,
     },
     hints::{HONOURED_MAX, Hints},
@@ -47,7 +47,7 @@ fn check_failure(failure: &Failure) {
 }
 
 fn check_document(document: &Document) {
-    assert!(document.entries.len() <= ENTRIES_MAX);
+    assert!(document.entries.len() <= ENTRIES_PER_DOCUMENT);
     let keys: BTreeSet<_> = document.entries.iter().map(FoundEntry::key).collect();
     assert_eq!(keys.len(), document.entries.len(), "an entry came twice");
     assert!(
@@ -75,6 +75,15 @@ fn check_entry(found: &FoundEntry) {
     }
     if let Some(link) = &found.link {
         assert!(link.starts_with("http://") || link.starts_with("https://"));
+    }
+    assert!(found.enclosures.len() <= 10 && found.categories.len() <= 20);
+    for file in &found.enclosures {
+        check_line(&file.url, LINK_BYTES_MAX);
+        assert!(file.url.starts_with("http://") || file.url.starts_with("https://"));
+        check_line(file.media_type.as_deref().unwrap_or_default(), 100);
+    }
+    for category in &found.categories {
+        check_line(category, 100);
     }
     check_markup(found.summary.as_deref(), SUMMARY_BYTES_MAX);
     check_markup(found.content.as_deref(), CONTENT_BYTES_MAX);

@@ -19,15 +19,18 @@
 //!   hop.
 //! - The configuration's own origins skip the ranges, and nothing else. They have a separate pool,
 //!   so a connection made by trust never serves a request without it.
-//! - Nothing comes from the environment: no proxy, no cookies, no credentials.
+//! - Nothing comes from the environment: no proxy, no cookies, no credentials. A proxy that a
+//!   request names is an address like any other: checked, and checked again after resolution.
 //! - No error contains more of an address than an IP or a port.
 
 mod body;
+mod counting;
 mod error;
 mod host_admission;
 mod host_limit;
 pub mod host_paces;
 mod pool;
+mod proxy;
 mod redirect;
 mod request;
 mod resolve;
@@ -47,12 +50,15 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use url::{Host, Url};
 
 use body::Deadline;
+use proxy::Proxies;
 use redirect::{Step, Trail};
 
+pub use counting::Counting;
 pub use error::{Error, NoClient, Phase};
-pub use host_admission::HostAdmission;
+pub use host_admission::{Denied, HostAdmission};
 pub use host_limit::HostLimiter;
 pub(crate) use host_limit::Permit;
+pub use proxy::Proxy;
 pub use request::{Answer, Head, Limits, Redirects, Request, Response};
 pub use resolve::{NoName, Resolve, SystemResolver};
 
@@ -98,6 +104,7 @@ pub struct Client {
     resolver: Arc<dyn Resolve>,
     connect_timeout: Duration,
     trusted: Arc<RwLock<BTreeSet<Origin>>>,
+    proxies: Arc<Proxies>,
 }
 
 impl Client {
@@ -107,6 +114,7 @@ impl Client {
         Ok(Self {
             guarded: pool::build(settings, Some(Arc::clone(&guard)))?,
             trusting: pool::build(settings, None)?,
+            proxies: Arc::new(Proxies::new(settings, &guard)),
             guard,
             resolver: Arc::clone(&settings.resolver),
             connect_timeout: settings.connect_timeout,
@@ -181,7 +189,7 @@ impl Client {
             address,
             moved_to,
         };
-        Ok(Answer::new(head, response, request.limits, deadline))
+        Ok(Answer::new(head, response, request, deadline))
     }
 
     /// Hop after hop, until an answer is not a redirect that may be followed.
@@ -214,15 +222,14 @@ impl Client {
         if let (false, Some(ip)) = (trusted, address::literal(url)) {
             self.guard.check_address(ip).map_err(Error::refused)?;
         }
-        if let (Some(host_admission), Some(host)) = (&request.host_admission, url.host_str()) {
-            let passed = host_admission.pass(host).await;
-            passed.map_err(|until| Error::Busy { until })?;
-        }
-        let pool = if trusted {
-            &self.trusting
-        } else {
-            &self.guarded
+        let pool = match &request.proxy {
+            Some(proxy) => self.through(proxy, url).await?,
+            None if trusted => self.trusting.clone(),
+            None => self.guarded.clone(),
         };
+        if let Some(host_admission) = &request.host_admission {
+            host_admission.pass(url).await?;
+        }
         let mut sending = pool
             .request(request.method.clone(), url.clone())
             .headers(headers);
@@ -232,11 +239,23 @@ impl Client {
         let ticket = request.budget.as_deref().map(Budget::take).transpose()?;
         let sent = sending.send().await;
         let sent = sent.map_err(|error| error::from_reqwest(error, self.connect_timeout));
+        if let Some(counting) = &request.counting {
+            counting.hop(url, &sent);
+        }
         let stayed = sent.as_ref().is_err_and(|error| !error.may_have_arrived());
         if let Some(ticket) = ticket.filter(|_| stayed) {
             ticket.give_back();
         }
         sent
+    }
+
+    /// The pool that goes through `proxy`. Who resolves the address is the proxy, so whether we
+    /// would go there ourselves is checked by its name, as far as we can resolve it.
+    async fn through(&self, proxy: &Proxy, url: &Url) -> Result<reqwest::Client, Error> {
+        if let Some(refusal) = self.refusal_to_send_to(url.as_str()).await {
+            return Err(Error::refused(refusal));
+        }
+        self.proxies.pool(proxy)
     }
 
     fn trusts(&self, url: &Url) -> bool {

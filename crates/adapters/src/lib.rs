@@ -28,6 +28,7 @@ pub mod reader;
 mod redact;
 pub mod renderer;
 pub mod resources;
+pub mod robots;
 pub mod signature;
 pub mod telegram;
 pub mod trace;

@@ -26,8 +26,10 @@ pub struct Subscription {
     pub address: String,
     /// What it is called; empty when it is not called anything.
     pub title: String,
-    /// Names of folders, joined by `/`; empty at the top.
+    /// Its folders, joined as in [`almanack_core::source::category`]; empty at the top.
     pub category: String,
+    /// The page that people read it at (`htmlUrl`).
+    pub site: Option<String>,
 }
 
 /// The content of a file.

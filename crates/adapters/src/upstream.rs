@@ -80,6 +80,8 @@ impl Upstream {
             Error::Spent(_) => return Failure::spent(),
             Error::Busy { .. } => FailureClass::RateLimited,
             Error::Refused { .. }
+            | Error::Proxy { .. }
+            | Error::Robots { .. }
             | Error::TooManyRedirects { .. }
             | Error::RedirectLoop
             | Error::BadRedirect => FailureClass::Refused,

@@ -309,14 +309,18 @@ impl CommandContext {
     pub(crate) async fn sources(&self) -> Result<Sources> {
         let fleet = wiring::fleet(&self.settings);
         fleet.hear(self.store.as_ref()).await?;
-        let checker = wiring::checker(&self.settings, Arc::clone(&self.clock))?;
+        let kept = wiring::Kept {
+            environment: &self.environment,
+            fleet: &fleet,
+        };
+        let checker = wiring::checker(&self.settings, kept, Arc::clone(&self.clock))?;
         let rescheduler = Arc::new(self.rescheduler());
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
         Ok(Sources {
             store,
             clock,
             rescheduler,
-            checker,
+            checker: Arc::new(checker),
             fleet,
         })
     }

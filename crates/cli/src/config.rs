@@ -21,6 +21,7 @@ pub(crate) mod environment;
 pub(crate) mod file;
 pub(crate) mod key;
 pub(crate) mod layer;
+mod list;
 pub(crate) mod reader;
 pub(crate) mod report;
 pub(crate) mod schedule;
@@ -28,6 +29,7 @@ pub(crate) mod schema;
 pub(crate) mod secret;
 pub(crate) mod settings;
 pub(crate) mod source;
+pub(crate) mod sources;
 pub(crate) mod table;
 pub(crate) mod value;
 
@@ -39,6 +41,7 @@ use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
 use settings::edition;
 use source::Source;
+use sources::FileSources;
 
 /// The file that is read when none is named, if it exists.
 pub(crate) const FILE_DEFAULT: &str = "almanack.toml";
@@ -88,6 +91,8 @@ pub(crate) struct Loaded {
     pub(crate) report: Report,
     /// The file's schedules. A bad one prevents no start, so it is not part of the report.
     pub(crate) schedules: FileSchedules,
+    /// The file's sources. As of schedules, a bad one prevents no start.
+    pub(crate) sources: FileSources,
 }
 
 impl Loaded {
@@ -95,6 +100,7 @@ impl Loaded {
     pub(crate) fn whole_report(&self) -> Report {
         let mut report = self.report.clone();
         report.problems.extend_from_slice(&self.schedules.problems);
+        report.problems.extend_from_slice(&self.sources.problems);
         report.problems.sort_by_key(Problem::reading_order);
         report
     }
@@ -107,6 +113,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         layer,
         problems,
         mut schedules,
+        sources,
     } = document;
     let folder = source
         .as_ref()
@@ -143,6 +150,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         effective,
         report,
         schedules,
+        sources,
     }
 }
 

@@ -25,9 +25,13 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use crate::{
-    config::{Inputs, Settings, settings::Node},
+    config::{
+        Inputs, Settings,
+        settings::{Node, Server},
+    },
     failure::{Failure, Result},
     log::LogLevel,
     reload::{Files, InForce, Reload},
@@ -61,6 +65,10 @@ pub(crate) struct Process {
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat list of what a process consists of"
+)]
 pub(crate) async fn start(
     settings: &Settings,
     inputs: &Inputs,
@@ -85,7 +93,8 @@ pub(crate) async fn start(
     // Only now the clock is right.
     let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
-    let mut files = Files::new(inputs.clone(), schedules.clone(), outbound);
+    let defined = (schedules.clone(), equipment.sources().sources.clone());
+    let mut files = Files::new(inputs.clone(), defined, outbound);
     files.sync(settings).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
     let leaving = CancellationToken::new();
@@ -93,6 +102,7 @@ pub(crate) async fn start(
         rescheduler: equipment.rescheduler(),
         schedules,
         sources: equipment.sources().sources.clone(),
+        publishers: equipment.publishers(settings),
         opml: Arc::new(Lists(clock.clone())),
         subscriptions: in_force.subscriptions(),
         watching: Some(equipment.watching()),
@@ -104,7 +114,7 @@ pub(crate) async fn start(
         clock: clock.clone(),
         health: node.health(),
         access,
-        page_hosts: settings.server.allowed_hosts.clone(),
+        page_hosts: page_hosts(&settings.server),
         trusted_proxies: settings.server.trusted_proxies.clone(),
         passwords: wiring::passwords(),
         leaving: leaving.clone(),
@@ -114,6 +124,7 @@ pub(crate) async fn start(
         limits: limits(settings),
         configuration: in_force.shown(),
         metrics: metrics.clone(),
+        about: wiring::about(settings),
         version: env!("CARGO_PKG_VERSION"),
     }));
     Ok(Process {
@@ -136,6 +147,16 @@ pub(crate) async fn start(
         telemetry,
         node_lock,
     })
+}
+
+/// The hosts that pages answer to: if they are limited, the public address is one of them.
+fn page_hosts(server: &Server) -> Vec<String> {
+    let mut hosts = server.allowed_hosts.clone();
+    let public = server.public_url.as_ref().and_then(Url::host_str);
+    if !hosts.is_empty() {
+        hosts.extend(public.map(str::to_owned));
+    }
+    hosts
 }
 
 /// What the node is made with.

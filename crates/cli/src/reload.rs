@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   SIGHUP ─► read ─► invalid: report every problem, change nothing
-//!                  └► valid ─► build new tools ─► apply all of them ─► update schedules
-//!   a file has changed ─► read ──────────────────────────────────────► update schedules
+//!                  └► valid ─► build new tools ─► apply all of them ─► update schedules, sources
+//!   a file has changed ─► read ──────────────────────────────────────► update schedules, sources
 //! ```
 //!
-//! Schedules follow their files automatically (`schedules.reload`). Everything else waits for
+//! Schedules and sources follow their files automatically (`schedules.reload`). Everything else waits for
 //! SIGHUP: a saved file may not be finished. Settings that cannot change under a running node are
 //! named, and wait for the next start (docs/adr/0025).
 //!
@@ -18,7 +18,6 @@ mod files;
 mod in_force;
 
 use almanack_core::time::Clock as _;
-use almanack_engine::schedules;
 use jiff::Timestamp;
 use tokio::{runtime::Handle, signal::unix::Signal, task::spawn_blocking};
 use tokio_util::sync::CancellationToken;
@@ -84,8 +83,12 @@ impl Reload {
             match reading.await {
                 Ok((reload, read)) => {
                     self = reload;
-                    if let Err(error) = read {
-                        tracing::warn!(%error, "could not update the schedules; trying again");
+                    if let Err(failure) = read {
+                        let error = one_line(&failure);
+                        tracing::warn!(
+                            error,
+                            "could not update the schedules and sources; trying again"
+                        );
                     }
                 }
                 Err(error) => {
@@ -96,7 +99,7 @@ impl Reload {
         }
     }
 
-    async fn read(&mut self, cause: Cause) -> Result<(), schedules::Error> {
+    async fn read(&mut self, cause: Cause) -> Result<()> {
         if cause == Cause::Changed {
             return self.read_changed().await;
         }
@@ -107,8 +110,8 @@ impl Reload {
         read
     }
 
-    /// Updates schedules only; logs once that other changes wait.
-    async fn read_changed(&mut self) -> Result<(), schedules::Error> {
+    /// Updates schedules and sources only; logs once that other changes wait.
+    async fn read_changed(&mut self) -> Result<()> {
         let reading = self.files.read(Need::Database);
         let loaded = &reading.loaded;
         let differing = loaded
@@ -126,7 +129,7 @@ impl Reload {
         self.files.bring_in_line(reading, &in_force).await
     }
 
-    async fn read_all(&mut self) -> Result<(), schedules::Error> {
+    async fn read_all(&mut self) -> Result<()> {
         let reading = self.files.read(Need::Everything);
         if let Err(why) = self.adopt(&reading.loaded) {
             tracing::error!("{why}; nothing was changed");

@@ -7,6 +7,7 @@ mod equipment;
 mod event_delivery;
 pub(crate) mod opml;
 mod outbound;
+mod secrets;
 mod sources;
 mod targets;
 mod timing;
@@ -57,8 +58,8 @@ use crate::{
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
 pub(crate) use event_delivery::subscriptions;
-pub(crate) use outbound::{Outbound, called, client_of, hooks, reach};
-pub(crate) use sources::{Lookout, checker, fleet};
+pub(crate) use outbound::{Outbound, about, called, client_of, hooks, reach};
+pub(crate) use sources::{Kept, Lookout, checker, fleet, hubs, reach as push_reach};
 pub(crate) use timing::{Time, Timing, sleeper};
 
 pub(crate) fn entropy() -> Arc<dyn Entropy> {

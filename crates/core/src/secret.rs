@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use async_trait::async_trait;
+
 /// What is shown instead of a secret.
 pub const COVER: &str = "***";
 
@@ -34,6 +36,39 @@ impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(COVER)
     }
+}
+
+/// Why a secret cannot be used: a sentence that never holds it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Unavailable {
+    pub why: String,
+}
+
+/// Reads secrets that are named (`env:NAME`, `file:PATH`) by those who may not know them.
+#[async_trait]
+pub trait Secrets: Send + Sync {
+    /// The secret behind `reference`, to be sent to `host` and to no one else. Read at every call:
+    /// a renewed one takes effect at once. What the operator has not released is unavailable.
+    async fn read(&self, reference: &str, host: &str) -> Result<Secret, Unavailable>;
+}
+
+/// Releases no secret at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSecrets;
+
+#[async_trait]
+impl Secrets for NoSecrets {
+    async fn read(&self, _reference: &str, _host: &str) -> Result<Secret, Unavailable> {
+        let why = "secrets are not available here".to_owned();
+        Err(Unavailable { why })
+    }
+}
+
+/// Whether a text names a secret instead of being one.
+pub fn is_reference(text: &str) -> bool {
+    let named = text.strip_prefix("env:").or(text.strip_prefix("file:"));
+    named.is_some_and(|name| !name.is_empty() && !name.contains(char::is_control))
 }
 
 #[cfg(test)]

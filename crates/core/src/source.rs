@@ -8,13 +8,22 @@
 //! What must stay true: an active source always has a live task; whatever the outcome of a look,
 //! the source's row says so and says when it will be looked at again (nothing dies silently).
 
+pub mod category;
 pub mod check;
+pub mod clock;
+pub mod courtesy;
 pub mod entry;
+pub mod filter;
 pub mod hints;
+pub mod hub;
+pub mod identity;
+pub mod options;
 pub mod policy;
 pub mod reading;
 pub mod recent;
 pub mod replay;
+pub mod robots;
+pub mod search;
 pub mod settle;
 pub mod why;
 
@@ -26,6 +35,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::task::{Identity, Invalid};
 use check::{FailureClass, Validators};
 use hints::Hints;
+use options::{Options, Publisher};
 use policy::cadence::{Cadence, Frequency};
 use reading::Reading;
 use recent::Recent;
@@ -75,7 +85,7 @@ names! {
 }
 
 /// The definition of a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceDefinition))]
 pub struct Definition {
     /// Its name; at first the name it gives itself.
@@ -84,13 +94,15 @@ pub struct Definition {
     pub address: String,
     /// How it is read.
     pub reading: Reading,
-    /// Its folders, joined by `/`; empty at the top.
+    /// Its folders, joined as in [`category`]; empty at the top.
     pub category: String,
     /// Its own policy, as text that [`policy`] reads; the node's when not given.
     pub policy: Option<String>,
     /// Its cadence, set by hand; none when it is learned.
     #[serde(rename = "cadence_by_hand")]
     pub cadence: Option<Cadence>,
+    /// Everything else that was set about it.
+    pub options: Options,
 }
 
 /// Whether a source is looked at.
@@ -182,12 +194,18 @@ names! {
     pub enum Attention {
         /// It is unusually quiet.
         Silent = "silent",
+        /// Its document shows more entries than are read.
+        Truncated = "truncated",
+        /// Its ids identify nothing: they change, or several entries share one.
+        Identity = "identity",
         /// It has failed many times in a row; it is still tried, slowly.
         Failing = "failing",
         /// It moved to the address of another source.
         Duplicate = "duplicate",
         /// It needs credentials that are missing or expired.
         Credentials = "credentials",
+        /// It has ended: its server said that it is gone for good.
+        Gone = "gone",
     }
 }
 
@@ -249,6 +267,11 @@ pub struct Memory {
     /// Hashes of the keys its last document showed: most documents show nothing else next time, and
     /// what a document still shows is never pruned.
     pub shown: Vec<u64>,
+    /// Fingerprints of the entries with those keys, in the same order: an entry whose fingerprint
+    /// differs next time was edited. Shorter where an earlier version wrote the row.
+    pub prints: Vec<u32>,
+    /// What was noticed about its publisher.
+    pub publisher: Publisher,
     /// Entries published before this may have been pruned: if they show up again they are not new.
     pub pruned_before: Option<Timestamp>,
 }
@@ -322,6 +345,11 @@ impl Source {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Whether no check of it has succeeded yet: what the first one finds is history, not news.
+    pub fn is_unread(&self) -> bool {
+        self.learned.is_empty()
     }
 
     /// The share of its looks that found something new; none before the first.

@@ -7,6 +7,7 @@
 //! [`Store::database_time`], to correct the node's.
 
 mod alert;
+mod courtesy;
 mod edition;
 mod error;
 mod overview;
@@ -21,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use alert::{AlertFilter, AlertStore};
+pub use courtesy::{CourtesyQuery, CourtesyStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result, chain};
 pub use overview::{
@@ -32,8 +34,9 @@ pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
-    Added, EntryFilter, EntryRetention, Fleet, PrunedEntries, SourceFilter, SourceNumbers,
-    SourceStore, SourceWrite, Written,
+    Added, EntryChange, EntryEdit, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet,
+    KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries, SourceFilter, SourceNumbers, SourceStore,
+    SourceWrite, UnreadEntry, Written,
 };
 
 use crate::{
@@ -408,6 +411,7 @@ pub trait Store:
     + OverviewStore
     + PermitStore
     + AlertStore
+    + CourtesyStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

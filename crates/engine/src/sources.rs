@@ -5,10 +5,18 @@
 //! between the two leaves a row without a task, which the [`keeper`] finds, or a task without an
 //! active row, which ends by itself.
 
+mod change;
 pub mod check;
+mod courtesy;
 mod error;
+mod filters;
 pub mod fleet;
+mod full_text;
 pub mod keeper;
+mod ping;
+pub mod push;
+mod standing;
+pub mod sync;
 
 use std::sync::Arc;
 
@@ -16,45 +24,33 @@ use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request},
     source::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
-        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Validators},
-        entry::{LINK_BYTES_MAX, canonical_address},
-        policy::cadence::Cadence,
-        settle::{Believed, believed, replan},
+        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look},
+        entry::{FoundEntry, LINK_BYTES_MAX, canonical_address},
+        filter::Filters,
+        options::Options,
+        settle::{Believed, believed},
     },
     store::{Added, SourceWrite, Store, Written},
     task::{MAX_RETRY_MAX, Task},
     time::Clock,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::{
     current::load_each,
     reschedule::{self, Rescheduler},
-    wake::later,
 };
+pub use change::Changes;
 pub use error::Error;
 use fleet::Fleet;
+use standing::{new_source, rest_by_hand, wake};
 
 /// How often a lost race is decided again.
 const ROUNDS_MAX: usize = 50;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
-/// Sources that are added together are first looked at so far apart: a list of thousands is no
-/// reason to ask thousands of servers in one second.
-const FIRST_LOOKS_APART: SignedDuration = SignedDuration::from_millis(100);
-
-/// What to change about a source; what is `None` stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// What people call it.
-    pub name: Option<String>,
-    /// Where people put it.
-    pub category: Option<String>,
-    /// Its own policy; `Some(None)` goes back to the node's.
-    pub policy: Option<Option<String>>,
-    /// Its cadence by hand; `Some(None)` takes it back.
-    pub cadence: Option<Option<Cadence>>,
-}
+/// Entries that a preview shows.
+const PREVIEWED_MAX: usize = 200;
 
 /// Carries out what people want of sources.
 pub struct Sources {
@@ -85,9 +81,14 @@ impl Sources {
         believed(source, &self.fleet.terms(), self.clock.now())
     }
 
-    /// Feeds that a site's address leads to.
-    pub async fn discover(&self, address: &str) -> Result<Vec<Candidate>, Error> {
-        let found = self.checker.discover(address, self.clock.now()).await;
+    /// Feeds that a site's address leads to, requested with these options.
+    pub async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+    ) -> Result<Vec<Candidate>, Error> {
+        let (address, now) = (canonical_address(address), self.clock.now());
+        let found = self.checker.discover(&address, options, now).await;
         found.map_err(Error::Unreachable)
     }
 
@@ -95,12 +96,13 @@ impl Sources {
     pub async fn preview(&self, definition: &Definition) -> Result<Document, Error> {
         self.check(definition)?;
         let ask = Ask {
-            address: definition.address.clone(),
+            address: canonical_address(&definition.address),
             reading: definition.reading.clone(),
-            validators: Validators::default(),
+            options: definition.options.clone(),
+            ..Ask::default()
         };
         match self.checker.look(&ask, self.clock.now()).await {
-            Look::Document(document) => Ok(*document),
+            Look::Document(document) => Ok(previewed(*document)),
             Look::Failed(failure) => Err(Error::Unreachable(failure)),
             Look::Unchanged(_) | Look::Wait(_) => {
                 let class = FailureClass::Connection;
@@ -108,6 +110,18 @@ impl Sources {
                 Err(Error::Unreachable(failure))
             }
         }
+    }
+
+    /// The rule that would drop each of these entries of a source, in their order.
+    pub fn dropped_by(
+        &self,
+        definition: &Definition,
+        entries: &[FoundEntry],
+    ) -> Result<Vec<Option<String>>, Error> {
+        let own = Filters::parse(&definition.options.filters)?;
+        let judge = filters::Judge::of(&self.fleet, own);
+        let dropped = |found| judge.dropped_by(found).map(str::to_owned);
+        Ok(entries.iter().map(dropped).collect())
     }
 
     /// Adds sources, each unless its address is taken; the answers are in the order given. One that
@@ -144,13 +158,19 @@ impl Sources {
         Ok(added)
     }
 
-    /// Looks at a source as soon as a node has room. One that is paused or has ended comes back by
-    /// this.
+    /// Looks at a source as soon as a node has room. One that is paused or has ended stays so: only
+    /// [`Self::resume`] ends that (SS-22).
     pub async fn check_now(&self, id: SourceId, by: &str) -> Result<Receipt, Error> {
         let now = self.clock.now();
         self.edit(id, |source| {
-            wake(source, now);
+            if source.state != State::Active {
+                let state = source.state.as_str();
+                return Err(Error::NotActive { id, state });
+            }
+            source.stats.next_due_at = Some(now);
+            source.stats.backoff_until = None;
             source.reason = Some(format!("{by} requested it"));
+            Ok(())
         })
         .await?;
         self.put_one(id, now, by).await
@@ -165,63 +185,37 @@ impl Sources {
     ) -> Result<Source, Error> {
         fits("note", note.as_deref().unwrap_or_default(), NOTE_BYTES_MAX)?;
         let since = self.clock.now();
-        let paused = self
-            .edit(id, |source| {
-                if !matches!(source.state, State::Paused { .. }) || note.is_some() {
-                    source.state = State::Paused {
-                        since,
-                        note: note.clone(),
-                    };
-                }
-                source.stats.next_due_at = None;
-                source.reason = None;
-            })
-            .await?;
+        let pause = |source: &mut Source| {
+            rest_by_hand(source, note.clone(), since);
+            Ok(())
+        };
+        let paused = self.edit(id, pause).await?;
         self.withdraw(id, by).await?;
         Ok(paused)
     }
 
-    /// Looks at a source again, at once.
+    /// Looks at a source again, at once, whatever kept it from being looked at.
     pub async fn resume(&self, id: SourceId, by: &str) -> Result<Source, Error> {
         let source = self.load(id).await?;
         if source.state == State::Active {
             return Ok(source);
         }
-        self.check_now(id, by).await?;
-        self.load(id).await
-    }
-
-    /// Changes what people say about a source, and with it when it is looked at.
-    pub async fn change(&self, id: SourceId, changes: &Changes, by: &str) -> Result<Source, Error> {
-        let (terms, now) = (self.fleet.terms(), self.clock.now());
-        let before = self.load(id).await?;
-        self.check(&apply(changes, &before.definition))?;
-        let after = self
-            .edit(id, |source| {
-                let was_disabled = is_disabled(&source.definition);
-                source.definition = apply(changes, &source.definition);
-                if is_disabled(&source.definition) {
-                    rest(source, now);
-                } else if was_disabled {
-                    wake(source, now);
-                } else if source.state == State::Active {
-                    *source = replan(source, &terms, now);
-                }
-            })
-            .await?;
-        if after.state != State::Active {
-            self.withdraw(id, by).await?;
-        }
-        if let (State::Active, Some(due_at)) = (&after.state, after.stats.next_due_at)
-            && after.stats.next_due_at != before.stats.next_due_at
-        {
-            self.put_one(id, due_at, by).await?;
-        }
-        Ok(after)
+        let now = self.clock.now();
+        let resume = |source: &mut Source| {
+            wake(source, now);
+            source.reason = Some(format!("{by} requested it"));
+            Ok(())
+        };
+        let resumed = self.edit(id, resume).await?;
+        self.put_one(id, now, by).await?;
+        Ok(resumed)
     }
 
     /// Forgets a source with its entries.
     pub async fn remove(&self, id: SourceId, by: &str) -> Result<(), Error> {
+        if self.load(id).await?.definition.options.from_file {
+            return Err(Error::Managed { id });
+        }
         let existed = self.store.remove_source(id).await?;
         self.withdraw(id, by).await?;
         if existed {
@@ -236,31 +230,33 @@ impl Sources {
         fits("name", &definition.name, NAME_BYTES_MAX)?;
         fits("category", &definition.category, NAME_BYTES_MAX)?;
         // As it is kept: writing an address in the one way can make it longer.
-        fits(
-            "address",
-            &canonical_address(&definition.address),
-            LINK_BYTES_MAX,
-        )?;
+        let address = canonical_address(&definition.address);
+        fits("address", &address, LINK_BYTES_MAX)?;
+        definition.options.check()?;
         if let Some(text) = &definition.policy {
             text.parse::<almanack_core::source::policy::Policy>()?;
         }
-        let refused = self
-            .checker
-            .problem(&definition.address, &definition.reading);
+        Filters::parse(&definition.options.filters)?;
+        let refused = self.checker.problem(&address, &definition.reading);
         refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
     }
 
     /// Changes a row as it is now; decides again when another writer was faster.
-    async fn edit(&self, id: SourceId, change: impl Fn(&mut Source)) -> Result<Source, Error> {
+    async fn edit(
+        &self,
+        id: SourceId,
+        change: impl Fn(&mut Source) -> Result<(), Error>,
+    ) -> Result<Source, Error> {
         for _ in 0..ROUNDS_MAX {
             let mut source = self.load(id).await?;
             let at = self.clock.now();
-            change(&mut source);
+            change(&mut source)?;
             source.updated_at = at;
             let write = SourceWrite {
                 event_tasks: Vec::new(),
                 source: source.clone(),
                 entries: Vec::new(),
+                edited: Vec::new(),
                 at,
             };
             match self.store.write_sources(vec![write]).await?.pop() {
@@ -309,45 +305,11 @@ impl Sources {
     }
 }
 
-/// A source that is first looked at in its turn, or never if its cadence says so.
-fn new_source(mut definition: Definition, index: usize, now: Timestamp) -> Source {
-    definition.address = canonical_address(&definition.address);
-    let mut source = Source::new(definition, now);
-    if is_disabled(&source.definition) {
-        rest(&mut source, now);
-    } else {
-        let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(index).unwrap_or(i32::MAX));
-        source.stats.next_due_at = Some(later(now, apart));
-    }
-    source
-}
-
-/// P7 is how a person says "do not check". INVARIANT: an active source never has it.
-fn is_disabled(definition: &Definition) -> bool {
-    definition.cadence == Some(Cadence::P7)
-}
-
-/// Leaves a source alone, because its cadence says so.
-fn rest(source: &mut Source, now: Timestamp) {
-    if source.state == State::Active {
-        source.state = State::Paused {
-            since: now,
-            note: Some("cadence P7".to_owned()),
-        };
-    }
-    source.stats.next_due_at = None;
-    source.reason = None;
-}
-
-/// Looks at a source again, whatever kept it from being looked at: a pause, its end, or what
-/// failures made it wait.
-fn wake(source: &mut Source, now: Timestamp) {
-    source.state = State::Active;
-    source.stats.next_due_at = Some(now);
-    source.stats.backoff_until = None;
-    if is_disabled(&source.definition) {
-        source.definition.cadence = None;
-    }
+/// The part of a document that people are shown.
+fn previewed(mut document: Document) -> Document {
+    document.left_out += document.entries.len().saturating_sub(PREVIEWED_MAX);
+    document.entries.truncate(PREVIEWED_MAX);
+    document
 }
 
 fn fits(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
@@ -358,21 +320,4 @@ fn fits(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
         return Err(Error::Unprintable { what });
     }
     Ok(())
-}
-
-fn apply(changes: &Changes, definition: &Definition) -> Definition {
-    let mut after = definition.clone();
-    if let Some(name) = &changes.name {
-        after.name.clone_from(name);
-    }
-    if let Some(category) = &changes.category {
-        after.category.clone_from(category);
-    }
-    if let Some(policy) = &changes.policy {
-        after.policy.clone_from(policy);
-    }
-    if let Some(cadence) = changes.cadence {
-        after.cadence = cadence;
-    }
-    after
 }

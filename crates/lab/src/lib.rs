@@ -13,6 +13,7 @@
 //! - [`flaky`]: injected faults of the article service;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and faults;
 //! - [`hooks`]: partners that receive webhooks, reliable or not;
+//! - [`hub`]: a publisher with a WebSub hub, fair, silent or lying;
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;
 //! - [`model`]: a language model behind an OpenAI-compatible endpoint, correct or faulty;
 //! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
@@ -37,6 +38,7 @@ mod fingerprint;
 pub mod flaky;
 pub mod github;
 pub mod hooks;
+pub mod hub;
 mod line;
 pub mod model;
 pub mod news;

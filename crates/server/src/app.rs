@@ -52,6 +52,10 @@ pub fn app(state: Arc<AppState>) -> Router {
     let timed = described().merge(guarded).merge(asked).merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
     let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
+    let pushed = sources::push::routes().merge(sources::ping::routes());
+    let pushed = pushed
+        .layer(within(ANSWER_WITHIN))
+        .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let ticked = ticked().route_layer(from_fn_with_state(shared(), tick::guard));
     // A client that sends its body slowly would otherwise keep a connection for as long as a tick
     // may take.
@@ -60,6 +64,7 @@ pub fn app(state: Arc<AppState>) -> Router {
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let router = Router::from(timed.merge(ticked).merge(built))
         .merge(pages)
+        .merge(pushed)
         .layer(Extension(Arc::new(metrics::Scrapes::default())))
         .layer(Extension(Arc::new(tick::Ticks::default())))
         .layer(Extension(Arc::new(editions::runs::Runs::default())))
@@ -150,6 +155,7 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(sources::preview::preview))
         .routes(register!(sources::numbers::list_due))
         .routes(register!(sources::numbers::get_stats))
+        .routes(register!(sources::courtesy::get_courtesy))
         .routes(register!(
             sources::opml::export_opml,
             sources::opml::import_opml
@@ -162,8 +168,10 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(sources::acts::check_source))
         .routes(register!(sources::acts::pause_source))
         .routes(register!(sources::acts::resume_source))
+        .routes(register!(sources::ping::ping_source))
         .routes(register!(sources::entries::list_source_entries))
         .routes(register!(sources::entries::list_entries))
+        .routes(register!(sources::entries::read_full_text))
         .routes(register!(sources::why::why_source))
         .routes(register!(sources::why::draw_week))
 }
@@ -263,7 +271,8 @@ fn surround(
         .layer(SetRequestIdLayer::new(REQUEST_ID, numbered))
 }
 
-/// The span contains the path, but neither the query nor headers.
+/// The span contains the path, but neither the query nor headers. The path of a hub's callback is a
+/// secret of its own, so its route stands for it.
 fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
     let id = request
         .extensions()
@@ -278,7 +287,7 @@ fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
         request.id = id,
         http.method = %request.method(),
         http.route = route,
-        http.path = request.uri().path(),
+        http.path = route.filter(|route| route.starts_with("/websub/")).unwrap_or(request.uri().path()),
     )
 }
 

@@ -13,6 +13,7 @@
 //! - The OpenAPI document describes exactly what is routed, because both come from one registration
 //!   ([`openapi`]).
 
+pub mod about;
 pub mod access;
 mod alerts;
 mod app;
@@ -48,18 +49,26 @@ use almanack_core::{
     address::IpNet,
     sign_in::password::Passwords,
     signature::Verifier,
+    source::hub::Reach,
     store::Store,
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions, health::Health, reloadable::Reloadable, reschedule::Rescheduler,
-    schedules::Schedules, sources::Sources, tick::Ticker, watch::Watching,
+    editions::Editions,
+    health::Health,
+    reloadable::Reloadable,
+    reschedule::Rescheduler,
+    schedules::Schedules,
+    sources::{Sources, push::Push},
+    tick::Ticker,
+    watch::Watching,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 
 use almanack_core::percent;
 
+use crate::about::About;
 use crate::access::Access;
 pub use crate::app::app;
 pub use crate::sources::opml::{Opml, Outline};
@@ -93,6 +102,8 @@ pub struct AppState {
     pub schedules: Arc<Schedules>,
     /// Changes sources.
     pub sources: Arc<Sources>,
+    /// What publishers and their hubs may do here.
+    pub publishers: Publishers,
     /// Reads and writes OPML.
     pub opml: Arc<dyn Opml>,
     /// Event subscriptions.
@@ -132,6 +143,8 @@ pub struct AppState {
     pub configuration: Reloadable<Vec<Configured>>,
     /// Renders the metrics.
     pub metrics: PrometheusHandle,
+    /// What the page about our requests says.
+    pub about: About,
     /// The version to report.
     pub version: &'static str,
 }
@@ -149,6 +162,27 @@ pub struct Configured {
     pub words: [&'static str; 2],
     /// Whether a change takes effect on reload, without a restart.
     pub reloadable: bool,
+}
+
+/// What publishers and their hubs may do here (default: nothing).
+#[derive(Clone)]
+pub struct Publishers {
+    /// Takes what hubs push, in a process that hubs can reach.
+    pub push: Option<Arc<Push>>,
+    /// Whether hubs can push to the nodes.
+    pub reach: Reach,
+    /// Whether anyone may ping (`POST /ping`).
+    pub ping: bool,
+}
+
+impl Default for Publishers {
+    fn default() -> Self {
+        Self {
+            push: None,
+            reach: Reach::Off,
+            ping: false,
+        }
+    }
 }
 
 /// What `POST /tick` needs.

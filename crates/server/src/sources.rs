@@ -1,8 +1,8 @@
 //! Sources: show, change and remove them.
 //!
 //! A source's row describes it, its task says when it is checked next: `next_due_at` is the time of
-//! the live task, because a person may have rescheduled the task itself. Only `/due` uses the rows,
-//! in whose order it lists (SS-08).
+//! the live task, because a person may have rescheduled the task itself. `/due` finds sources by
+//! their rows, in whose order it lists (SS-08), and shows the same time.
 
 use almanack_core::source::{Source, SourceId, SourceType};
 use almanack_core::{source::why::next_look_at, task::Task};
@@ -17,11 +17,14 @@ use crate::prelude::*;
 pub(crate) mod acts;
 pub(crate) mod adding;
 pub(crate) mod body;
+pub(crate) mod courtesy;
 pub(crate) mod entries;
 pub(crate) mod list;
 pub(crate) mod numbers;
 pub(crate) mod opml;
+pub(crate) mod ping;
 pub(crate) mod preview;
+pub(crate) mod push;
 mod view;
 pub(crate) mod why;
 
@@ -61,14 +64,16 @@ pub(crate) async fn get_source(
 ) -> Result<Json<DetailView>> {
     let (source, task) = with_task(&state, id).await?;
     let next_due_at = next_look_at(&source, task.as_ref());
-    Ok(Json(DetailView::of(source, next_due_at)))
+    let now = state.clock.now();
+    Ok(Json(DetailView::of(source, next_due_at, now)))
 }
 
 /// Change a source.
 ///
 /// Omitted fields are unchanged; null resets: the name to the source's own title, the category to
-/// the top level, policy and cadence to the node's choice. A changed policy or cadence plans the
-/// next check again.
+/// the top level, policy and cadence to the node's choice, the reading to a feed. A changed policy
+/// or cadence plans the next check again. A changed address, reading or request clears failures and
+/// checks at once; entries, statistics and rhythm stay. A paused source stays paused.
 #[utoipa::path(
     patch, path = "/api/v1/sources/{id}", tag = "sources",
     request_body = ChangesBody,

@@ -28,6 +28,8 @@ pub struct Subscription {
     pub events: Vec<String>,
     /// Task kinds; empty: all.
     pub kinds: Vec<String>,
+    /// Categories of sources, with all below them; empty: all.
+    pub categories: Vec<String>,
     /// Only subjects with this prefix.
     pub subject_prefix: Option<String>,
 }

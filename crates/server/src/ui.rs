@@ -11,6 +11,7 @@
 //!   be forgotten.
 //! - Every form is read by [`Filled`](form::Filled), which checks that it is ours.
 
+mod about;
 mod activity;
 mod assets;
 mod authentication;
@@ -39,7 +40,7 @@ mod when;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::DefaultBodyLimit,
     http::{HeaderMap, StatusCode},
     middleware::from_fn_with_state,
@@ -49,7 +50,7 @@ use axum::{
 
 use self::live::Live;
 pub(crate) use self::viewer::cookie;
-use crate::{AppState, access::Authentication};
+use crate::{AppState, about::ABOUT_PATH, access::Authentication};
 
 /// The words of every page: core's vocabulary, and what pages are made of.
 mod prelude {
@@ -132,6 +133,8 @@ fn outside(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/preferences", post(preferences::choose))
         .merge(sign_in::routes(authentication))
+        .route(ABOUT_PATH, get(about::show))
+        .layer(Extension(Arc::new(about::Today::default())))
         .layer(DefaultBodyLimit::max(OPEN_FORM_BYTES_MAX))
 }
 

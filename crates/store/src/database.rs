@@ -10,9 +10,9 @@ use almanack_core::{
     reschedule::Change,
     source::{Source, SourceId},
     store::{
-        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryRetention, Finished,
-        Nudges, OnceKey, PermitGrant, PermitRequest, Pruned, PrunedEntries, Result, SourceWrite,
-        Store, TaskLine, Visitor, Written,
+        Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryQuestion, EntryRetention,
+        Finished, KnownEntry, Nudges, OnceKey, PermitGrant, PermitRequest, Pruned, PrunedEntries,
+        Result, SourceWrite, Store, TaskLine, Visitor, Written,
     },
     task::{Identity, Task, TaskId},
 };
@@ -124,7 +124,7 @@ pub(crate) trait Sources: Send + Sync {
     fn add_sources(&self, sources: Vec<Source>) -> impl Answered<Vec<Added>>;
     fn load_sources(&self, ids: &[SourceId]) -> impl Answered<Vec<Option<Source>>>;
     fn write_sources(&self, writes: Vec<SourceWrite>) -> impl Answered<Vec<Written>>;
-    fn known_keys(&self, id: SourceId, keys: &[String]) -> impl Answered<Vec<String>>;
+    fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> impl Answered<Vec<KnownEntry>>;
     fn prune_entries(
         &self,
         retention: EntryRetention,

@@ -1,7 +1,7 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
 //! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `permit`,
-//! `overview`, `activity` and `alert` hold the statements and carry out what is the same for both
+//! `overview`, `activity`, `alert` and `courtesy` hold the statements and carry out what is the same for both
 //! databases; `row` reads what statements return and lists what they are given. `database` says
 //! what `sqlite` and `postgres` do each in its own way, `session` what a connection of either can
 //! be asked. One conformance suite proves the two equal.
@@ -10,8 +10,10 @@ mod activity;
 mod alert;
 pub mod backup;
 mod caller;
+mod category;
 mod claim;
 pub mod condition;
+mod courtesy;
 mod database;
 mod depth;
 mod edition;

@@ -63,6 +63,8 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(16, "0016_one_alert"),
     migration!(17, "0017_edition_alert"),
     migration!(18, "0018_words_of_the_field"),
+    migration!(19, "0019_source_options"),
+    migration!(20, "0020_entry_found_by"),
 ];
 
 /// The tables that record the schema of a database.

@@ -30,7 +30,10 @@ use column::Column;
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count};
 pub(crate) use schedule::{edit, edit_values, schedule, schedule_values, slot, slot_values};
 pub(crate) use sign_in::{holder_columns, session, user};
-pub(crate) use source::{entry, entry_values, fleet, hashes, source, source_values};
+pub(crate) use source::{
+    entry, entry_edit_values, entry_renewal_values, entry_values, fleet, hashes, known_entry,
+    source, source_values,
+};
 pub(crate) use stand_in::{
     LINES, Listing, SCHEDULES, SOURCES, TASKS, TOKENS, USERS, listing, nearest, readable, reason,
     strict,

@@ -9,13 +9,11 @@
 pub(crate) mod numbers;
 
 use almanack_core::{
-    source::{
-        Attention, Source, SourceId, SourceType, check::FailureClass, entry::Entry,
-        policy::cadence::Cadence,
-    },
+    source::{Source, SourceId, SourceType, entry::Entry},
     store::{
-        Added, EntryFilter, EntryRetention, Fleet, Page, PrunedEntries, Result, SourceFilter,
-        SourceNumbers, SourceStore, SourceWrite, Written,
+        Added, EntryFilter, EntryQuestion, EntryRetention, FOUND_MAX, Fleet, KnownEntry, Page,
+        PrunedEntries, Result, SourceFilter, SourceNumbers, SourceStore, SourceWrite, UnreadEntry,
+        Written,
     },
 };
 use async_trait::async_trait;
@@ -23,11 +21,11 @@ use jiff::Timestamp;
 
 use crate::{
     database::{
-        Access::{Read, Transaction},
+        Access::{Moment, Read, Transaction},
         Database, SqlStore,
     },
-    entry,
-    row::{self, examined, listing, many, most, one_more, values},
+    entry::{self, search},
+    row::{self, listing, many, most, values},
     session::{Session, asked},
 };
 
@@ -40,11 +38,13 @@ macro_rules! columns {
          s.last_check_at_us, s.last_article_at_us, s.fail_count, s.backoff_until_us, \
          s.last_error, s.last_error_class, s.check_count, s.hit_count, s.etag, s.last_modified, \
          s.hints, s.moving_to, s.moving_times, s.shown, s.pruned_before_us, s.recent, s.learned, \
-         s.reason, s.created_at_us, s.updated_at_us"
+         s.reason, s.created_at_us, s.updated_at_us, s.options, s.prints, s.publisher"
     };
 }
 /// How many those are.
-pub(crate) const COLUMNS: usize = 37;
+pub(crate) const COLUMNS: usize = 40;
+
+pub(crate) mod list;
 
 /// What every look may change, in the order of [`crate::row::SourceColumns`].
 macro_rules! written {
@@ -53,20 +53,20 @@ macro_rules! written {
          frequency_type, avg_publish_hour, std_publish_hour, due_at_us, last_check_at_us, \
          last_article_at_us, fail_count, backoff_until_us, last_error, last_error_class, \
          check_count, hit_count, etag, last_modified, hints, moving_to, moving_times, shown, \
-         pruned_before_us, recent, learned, reason, updated_at_us"
+         pruned_before_us, recent, learned, reason, updated_at_us, prints, publisher"
     };
 }
 /// What people and pages find sources by; comes after the others.
 macro_rules! keyed {
     () => {
-        "address, source_type, state, cadence, attention"
+        "address, source_type, state, cadence, attention, options"
     };
 }
 /// A value for each of [`written!`].
 macro_rules! numbered {
     () => {
         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-         ?, ?"
+         ?, ?, ?, ?"
     };
 }
 
@@ -77,7 +77,7 @@ pub(crate) const INSERT_SQLITE: &str = concat!(
     keyed!(),
     ", created_at_us, version) values (",
     numbered!(),
-    ", ?, ?, ?, ?, ?, ?, 1) on conflict (address) do nothing"
+    ", ?, ?, ?, ?, ?, ?, ?, 1) on conflict (address) do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
     "insert into source (version, ",
@@ -90,8 +90,8 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], \
      $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[], \
      $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], $27::bytea[], \
-     $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::text[], $33::text[], \
-     $34::text[], $35::text[], $36::bigint[]) u \
+     $28::bytea[], $29::text[], $30::bigint[], $31::bytea[], $32::text[], $33::text[], \
+     $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], $39::bigint[]) u \
      on conflict (address) do nothing returning address, source_id"
 );
 /// One writer adds sources at a time: two that add the same ones in another order would wait for
@@ -106,7 +106,7 @@ pub(crate) const UPDATE_QUIETLY_SQLITE: &str = concat!(
     ") = (",
     numbered!(),
     ") where address = ? and source_type = ? and state = ? and cadence is ? and attention is ? \
-     and source_id = ? and version = ?"
+     and options = ? and source_id = ? and version = ?"
 );
 /// Any write; its new address must be free.
 pub(crate) const UPDATE_SQLITE: &str = concat!(
@@ -116,7 +116,7 @@ pub(crate) const UPDATE_SQLITE: &str = concat!(
     keyed!(),
     ") = (",
     numbered!(),
-    ", ?, ?, ?, ?, ?) where source_id = ? and version = ?"
+    ", ?, ?, ?, ?, ?, ?) where source_id = ? and version = ?"
 );
 
 /// Many writes. Which rows it takes, and whether it moves them, is said by what follows.
@@ -134,7 +134,8 @@ macro_rules! update_postgres {
          u.etag, last_modified = u.last_modified, hints = u.hints, moving_to = u.moving_to, \
          moving_times = u.moving_times, shown = u.shown, pruned_before_us = \
          u.pruned_before_us, recent = u.recent, learned = u.learned, reason = u.reason, \
-         updated_at_us = u.updated_at_us, source_type = u.source_type, state = u.state, \
+         updated_at_us = u.updated_at_us, options = u.options, prints = u.prints, \
+         publisher = u.publisher, source_type = u.source_type, state = u.state, \
          cadence = u.cadence, attention = u.attention, \
          address = u.address from unnest( \
          $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
@@ -142,14 +143,16 @@ macro_rules! update_postgres {
          $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[], \
          $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], \
          $21::text[], $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], \
-         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::text[], \
-         $33::text[], $34::text[], $35::text[], $36::bigint[], $37::bigint[]) \
+         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::bytea[], $32::text[], \
+         $33::text[], $34::text[], $35::text[], $36::text[], $37::text[], $38::text[], \
+         $39::bigint[], $40::bigint[]) \
          u(name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
          frequency_type, avg_publish_hour, std_publish_hour, due_at_us, \
          last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
          last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
          moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us, \
-         address, source_type, state, cadence, attention, source_id, seen) \
+         prints, publisher, address, source_type, state, cadence, attention, options, \
+         source_id, seen) \
          where s.source_id = any (array[u.source_id]) and s.version = u.seen"
     };
 }
@@ -185,6 +188,23 @@ pub(crate) const LOAD_POSTGRES: &str = concat!(
 pub(crate) const LOAD_AT: &str =
     concat!("select ", columns!(), " from source s where s.address = $1");
 
+/// Those that the configuration file defines. Inside a text of the JSON the quotes would be escaped,
+/// so the pattern fits nothing but the key.
+pub(crate) const LOAD_OF_FILE: &str = concat!(
+    "select ",
+    columns!(),
+    " from source s where s.source_id > $1 and s.options like '%\"from_file\":true%' \
+     order by s.source_id limit $2"
+);
+/// Who is at an address, or has it as its site. The databases differ in how they read JSON; the
+/// index on the site holds only sources that have one.
+pub(crate) const FIND_SQLITE: &str = "select source_id from source where address = ?1 \
+     union select source_id from source where json_extract(options, '$.site') is not null \
+     and json_extract(options, '$.site') = ?1 order by source_id limit ?2";
+pub(crate) const FIND_POSTGRES: &str = "select source_id from source where address = $1 \
+     union select source_id from source where (options::json ->> 'site') is not null \
+     and (options::json ->> 'site') = $1 order by source_id limit $2";
+
 /// What is due, longest first, of any type or of one.
 pub(crate) const LOAD_DUE: &str = concat!(
     "select ",
@@ -205,99 +225,6 @@ pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.d
          and t.kind = 'SOURCE_CHECK' and t.is_current \
          and (t.due_at_us is not null or t.status = 'RUNNING')) \
      order by s.due_at_us, s.source_id limit $2";
-
-/// A page by number, up to `$8`. A filter that is not set is null; one that few fit names the index
-/// to walk. `replace` finds a part of a text in both databases, and both lower only ASCII (`collate
-/// "C"`).
-macro_rules! list {
-    ($type:literal, $state:literal, $cadence:literal, $attention:literal) => {
-        concat!(
-            "select ",
-            columns!(),
-            " from source s where ",
-            $type,
-            " and ",
-            $state,
-            " and ",
-            $cadence,
-            " and ",
-            $attention,
-            " and (cast($5 as text) is null or s.last_error_class = $5 \
-             or ($5 = 'any' and s.last_error_class is not null)) \
-             and (cast($6 as text) is null or replace(lower(s.name), $6, '') <> lower(s.name) \
-             or replace(lower(s.address), $6, '') <> lower(s.address)) \
-             and s.source_id > $7 and s.source_id <= $8 order by s.source_id limit $9"
-        )
-    };
-}
-/// The same, with the filters that may not be set.
-macro_rules! list_by {
-    (nothing) => {
-        list_by!(@ "(cast($4 as text) is null or s.attention = $4)")
-    };
-    (@ $attention:literal) => {
-        list!(
-            "(cast($1 as text) is null or s.source_type = $1)",
-            "(cast($2 as text) is null or s.state = $2)",
-            "(cast($3 as text) is null or s.cadence = $3)",
-            $attention
-        )
-    };
-    (attention) => {
-        list_by!(@ "s.attention is not null and (cast($4 as text) is null or s.attention = $4)")
-    };
-    (resting) => {
-        list!(
-            "(cast($1 as text) is null or s.source_type = $1)",
-            "s.state <> 'active' and s.state = $2",
-            "(cast($3 as text) is null or s.cadence = $3)",
-            "(cast($4 as text) is null or s.attention = $4)"
-        )
-    };
-}
-pub(crate) const LIST: &str = list_by!(nothing);
-pub(crate) const LIST_ATTENTION: &str = list_by!(attention);
-pub(crate) const LIST_RESTING: &str = list_by!(resting);
-
-/// The last source that a page after `$1` examines, with `$2` before it, along one of these
-/// indexes.
-macro_rules! examined_to {
-    ($which:literal) => {
-        concat!(
-            "select source_id from source where ",
-            $which,
-            "source_id > $1 order by source_id limit 1 offset $2"
-        )
-    };
-}
-pub(crate) const ALL_TO: &str = examined_to!("");
-pub(crate) const ATTENTION_TO: &str = examined_to!("attention is not null and ");
-pub(crate) const RESTING_TO: &str = examined_to!("state <> 'active' and ");
-
-/// A page's text, and the text that says how far it may go. Few want attention and few rest, so
-/// these are walked through for themselves; of types and cadences each is common.
-fn list(filter: &SourceFilter) -> (&'static str, &'static str) {
-    let state = filter.state.as_deref();
-    if filter.needs_attention || filter.attention.is_some() {
-        (LIST_ATTENTION, ATTENTION_TO)
-    } else if state.is_some_and(|state| state != "active") {
-        (LIST_RESTING, RESTING_TO)
-    } else {
-        (LIST, ALL_TO)
-    }
-}
-
-/// How the last look must have failed, as the texts compare it.
-fn failure(filter: &SourceFilter) -> Option<&'static str> {
-    let any = filter.failed.then_some("any");
-    filter.failure.map(FailureClass::as_str).or(any)
-}
-
-/// What a name or an address must contain, as the texts compare it.
-fn containing(filter: &SourceFilter) -> Option<String> {
-    let part = filter.containing.as_deref()?.to_ascii_lowercase();
-    (!part.is_empty()).then_some(part)
-}
 
 pub(crate) const REMOVE: &str = "delete from source where source_id = $1";
 
@@ -340,8 +267,20 @@ impl<D: Database> SourceStore for SqlStore<D> {
         self.one(name, LOAD_AT, values![address], row::source).await
     }
 
+    async fn load_file_sources(&self, after: SourceId, limit: usize) -> Result<Vec<Source>> {
+        let values = values![after.0, most(limit)];
+        let listed = listing("source", row::source);
+        let name = "load sources of the file";
+        self.listed(name, LOAD_OF_FILE, values, listed).await
+    }
+
+    async fn find_sources(&self, address: &str) -> Result<Vec<SourceId>> {
+        let address = address.to_owned();
+        self.ask(Read, "find sources", address, asked!(find)).await
+    }
+
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
-        self.ask(Read, "list sources", filter.clone(), asked!(page))
+        self.ask(Read, "list sources", filter.clone(), asked!(list::page))
             .await
     }
 
@@ -382,13 +321,51 @@ impl<D: Database> SourceStore for SqlStore<D> {
         removed.await
     }
 
-    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
-        self.0.known_keys(id, keys).await
+    async fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> Result<Vec<KnownEntry>> {
+        self.0.known_entries(id, asked).await
     }
 
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>> {
-        self.ask(Read, "list entries", filter.clone(), asked!(entry::page))
+        // A search is several statements, of which the first is about the others.
+        let access = filter.search.as_ref().map_or(Read, |_| Moment);
+        self.ask(access, "list entries", filter.clone(), asked!(entry::page))
             .await
+    }
+
+    async fn load_entry(&self, id: i64) -> Result<Option<Entry>> {
+        self.ask(Read, "load entry", id, |session, id| {
+            Box::pin(search::load(session, *id))
+        })
+        .await
+    }
+
+    async fn load_unread_entries(
+        &self,
+        id: SourceId,
+        seen_from: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<UnreadEntry>> {
+        let asked = (id, seen_from, limit);
+        self.ask(Read, "find unread entries", asked, asked!(search::unread))
+            .await
+    }
+
+    async fn save_full_text(&self, id: i64, content: Option<String>, now: Timestamp) -> Result<()> {
+        let text = (id, content, now);
+        self.ask(
+            Transaction,
+            "save full text",
+            text,
+            asked!(search::save_text),
+        )
+        .await
+    }
+
+    async fn index_entries(&self, limit: usize) -> Result<usize> {
+        self.ask(Transaction, "index entries", limit, |session, limit| {
+            Box::pin(search::index(session, *limit))
+        })
+        .await
     }
 
     async fn count_sources(
@@ -431,25 +408,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
     }
 }
 
-async fn page(session: &dyn Session, filter: &SourceFilter) -> Result<Page<Source, SourceId>> {
-    let (list, to) = list(filter);
-    let after = filter.after.map_or(0, |id| id.0);
-    let among = values![after, examined(filter.among)];
-    let to = session.number(to, &among).await?;
-    let values = values![
-        filter.source_type.map(SourceType::as_str),
-        &filter.state,
-        filter.cadence.map(Cadence::as_str),
-        filter.attention.map(Attention::as_str),
-        failure(filter),
-        containing(filter),
-        after,
-        to.unwrap_or(i64::MAX),
-        one_more(filter.limit),
-    ];
-    let found = session.rows(list, &values, |found| {
-        Ok((found.get(0)?, row::SOURCES.read(found)))
-    });
-    let page = Page::cut(found.await?, filter.limit, to.map(SourceId), |(id, _)| *id);
-    Ok(page.filter_map(|(_, source)| source))
+async fn find(session: &dyn Session, address: &String) -> Result<Vec<SourceId>> {
+    let text = session.text(FIND_SQLITE, FIND_POSTGRES);
+    let values = values![address, most(FOUND_MAX)];
+    session.rows(text, &values, |row| row.get(0)).await
 }

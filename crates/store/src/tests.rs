@@ -6,7 +6,9 @@ mod overview;
 use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
 use crate::{
-    alert, claim, entry, history, migrate, permit, register, schedule,
+    alert, claim,
+    entry::{self, search},
+    history, migrate, permit, register, schedule,
     source::{self, numbers},
     task,
 };
@@ -23,9 +25,18 @@ const SHARED: &[&str] = &[
     entry::EXAMINED_TO,
     entry::EXAMINED_TO_OF,
     entry::FIRST_SINCE,
+    entry::IS_IN,
     entry::LIST,
+    entry::LIST_IN,
     entry::LIST_OF,
     entry::REMOVE_ALL,
+    search::LOAD,
+    search::NOTE_READ,
+    search::SAVE_TEXT,
+    search::SAVE_WORDS,
+    search::SEARCH_SQLITE,
+    search::UNREAD,
+    search::WORDLESS,
     history::LOAD_ATTEMPTS_BEFORE,
     history::LOAD_DECISIONS,
     history::LOAD_DECISIONS_BEFORE,
@@ -46,22 +57,23 @@ const SHARED: &[&str] = &[
     schedule::LOAD_EDITS,
     schedule::LOAD_SLOTS,
     numbers::COUNT,
-    source::ALL_TO,
+    source::list::ALL_TO,
     source::AT,
-    source::ATTENTION_TO,
+    source::list::ATTENTION_TO,
     source::COUNT_CHECKS,
     source::FIRST_PRICE,
-    source::LIST,
-    source::LIST_ATTENTION,
-    source::LIST_RESTING,
+    source::list::LIST,
+    source::list::LIST_ATTENTION,
+    source::list::LIST_RESTING,
     source::LOAD_AT,
     source::LOAD_DUE,
     source::LOAD_DUE_OF,
+    source::LOAD_OF_FILE,
     source::LOAD_STRAYS,
     source::NEXT_PRICE,
     source::NEXT_ROWS,
     source::REMOVE,
-    source::RESTING_TO,
+    source::list::RESTING_TO,
     task::DEPTH,
     task::EXAMINED_TO,
     task::LIST_SQLITE,
@@ -197,13 +209,15 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
     check_costs_no_more(schedule::EXAMINED_TO, ("1", 9), 1, SCHEDULES);
     let page = rusqlite::params!["5", "50", none, nothing, 1, 5];
     check_costs_no_more(schedule::LIST, page, 0, SCHEDULES);
-    check_costs_no_more(source::ALL_TO, [0, 39], 1, SOURCES);
-    check_costs_no_more(source::ATTENTION_TO, [0, 4], 1, SOURCES);
-    check_costs_no_more(source::RESTING_TO, [0, 4], 1, SOURCES);
+    check_costs_no_more(source::list::ALL_TO, [0, 39], 1, SOURCES);
+    check_costs_no_more(source::list::ATTENTION_TO, [0, 4], 1, SOURCES);
+    check_costs_no_more(source::list::RESTING_TO, [0, 4], 1, SOURCES);
     let (class, text) = (Some("dns"), none);
     for (class, text) in [(class, nothing), (nothing, text)] {
-        let page = rusqlite::params![nothing, nothing, nothing, nothing, class, text, 0, 40, 20];
-        check_costs_no_more(source::LIST, page, 0, SOURCES);
+        let page = rusqlite::params![
+            nothing, nothing, nothing, nothing, class, text, text, 0, 40, 20
+        ];
+        check_costs_no_more(source::list::LIST, page, 0, SOURCES);
     }
 }
 
@@ -245,21 +259,28 @@ fn a_page_of_sources_costs_no_more_when_more_exist() {
     let (odd, some) = (Some("custom"), Some("P6"));
     let (paused, silent) = (Some("paused"), Some("silent"));
     for (text, a, b, c, d, rows) in [
-        (source::LIST, nothing, nothing, nothing, nothing, 20),
-        (source::LIST, odd, nothing, nothing, nothing, 10),
-        (source::LIST, nothing, nothing, some, nothing, 10),
-        (source::LIST_RESTING, nothing, paused, nothing, nothing, 10),
+        (source::list::LIST, nothing, nothing, nothing, nothing, 20),
+        (source::list::LIST, odd, nothing, nothing, nothing, 10),
+        (source::list::LIST, nothing, nothing, some, nothing, 10),
         (
-            source::LIST_ATTENTION,
+            source::list::LIST_RESTING,
+            nothing,
+            paused,
+            nothing,
+            nothing,
+            10,
+        ),
+        (
+            source::list::LIST_ATTENTION,
             nothing,
             nothing,
             nothing,
             nothing,
             10,
         ),
-        (source::LIST_ATTENTION, odd, paused, some, silent, 10),
+        (source::list::LIST_ATTENTION, odd, paused, some, silent, 10),
     ] {
-        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, 0, 60, 20];
+        let parameters = rusqlite::params![a, b, c, d, nothing, nothing, nothing, 0, 60, 20];
         check_costs_no_more(text, parameters, rows, SOURCES);
     }
 }
@@ -280,9 +301,14 @@ fn a_look_costs_no_more_when_more_sources_exist() {
 /// What a look at the seventh source writes, with all its search columns unchanged.
 fn quiet_values() -> Vec<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
-    let mut values: Vec<Value> = (0..30).map(Value::Integer).collect();
+    let mut values: Vec<Value> = (0..32).map(Value::Integer).collect();
     values.extend([text("6"), text("rss"), text("active"), text("P0")]);
-    values.extend([Value::Null, Value::Integer(7), Value::Integer(1)]);
+    values.extend([
+        Value::Null,
+        text("{}"),
+        Value::Integer(7),
+        Value::Integer(1),
+    ]);
     values
 }
 
@@ -312,8 +338,8 @@ fn a_quiet_look_writes_its_row_and_the_indexes_of_its_time() {
 }
 
 /// Entries of three sources, seen one microsecond apart.
-const ENTRIES: &str = "insert into entry (source_id, seen_at_us, key, title) \
-     values (case when ?1 < 30 then ?1 % 3 else 9 end, ?1, ?1, '')";
+const ENTRIES: &str = "insert into entry (source_id, seen_at_us, key, title, link_hash) \
+     values (case when ?1 < 30 then ?1 % 3 else 9 end, ?1, ?1, '', ?1)";
 
 #[test]
 fn entries_cost_no_more_when_more_exist() {
@@ -322,12 +348,16 @@ fn entries_cost_no_more_when_more_exist() {
     check_costs_no_more(entry::LIST, [20, 0, 0, 10], 10, ENTRIES);
     check_costs_no_more(entry::LIST_OF, [1, end, 0, 0, 5], 5, ENTRIES);
     check_costs_no_more(entry::LIST_OF, [1, end, 0, 99_999, 5], 0, ENTRIES);
+    check_costs_no_more(search::UNREAD, [1, 5, 0, 9], 0, ENTRIES);
+    check_costs_no_more(search::WORDLESS, [10], 10, ENTRIES);
     check_costs_no_more(entry::EXAMINED_TO, [end, 40], 1, ENTRIES);
     check_costs_no_more(entry::EXAMINED_TO_OF, [1, end, 5], 1, ENTRIES);
     check_costs_no_more(entry::FIRST_SINCE, [0, 40], 1, ENTRIES);
     check_costs_no_more(entry::FIRST_SINCE, [99_999, 40], 1, ENTRIES);
     check_costs_no_more(entry::KEPT_SQLITE, [1], 10, ENTRIES);
-    check_costs_no_more(entry::IS_KNOWN_SQLITE, (1, "1"), 1, ENTRIES);
+    check_costs_no_more(entry::KNOWN_BY_KEY_SQLITE, (1, "1"), 1, ENTRIES);
+    check_costs_no_more(entry::KNOWN_BY_LINK_SQLITE, [1, 1, 8], 1, ENTRIES);
+    check_costs_no_more(entry::RENEW_SQLITE, (2, 2, "x"), 0, ENTRIES);
     check_costs_no_more(entry::REMOVE_ALL, [1], 0, ENTRIES);
 }
 

@@ -9,7 +9,7 @@ use almanack_core::{
         Verdict, slot_identity,
     },
     reschedule::{Cancel, Put, Request},
-    source::{self, Source, entry::FoundEntry, reading::Reading},
+    source::{self, Source, entry::FoundEntry},
     store::{ClaimId, ClaimRequest, Node, SourceWrite},
     target::Target,
     task::{
@@ -234,10 +234,7 @@ pub fn source(name: &str) -> Source {
     let definition = source::Definition {
         name: name.to_owned(),
         address: format!("https://{name}.example/feed.xml"),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..source::Definition::default()
     };
     Source::new(definition, START)
 }
@@ -251,6 +248,7 @@ pub fn next_look(source: &Source, now: Timestamp, change: impl FnOnce(&mut Sourc
         event_tasks: Vec::new(),
         source: after,
         entries: Vec::new(),
+        edited: Vec::new(),
         at: now,
     }
 }

@@ -19,16 +19,21 @@ use almanack_core::{
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     sign_in::{Session, User},
-    source::{Source, SourceId, SourceType, entry::Entry},
+    source::{
+        Source, SourceId, SourceType,
+        courtesy::{Day, DayCounts, HostCounts, HostDay},
+        entry::Entry,
+    },
     store::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
-        ClaimLine, ClaimRequest, Claimed, Depth, DueSchedules, EditionFilter, EditionLine,
-        EditionStore, EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet,
-        HistoryPage, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page,
-        PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records,
-        Result, ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
-        SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
-        TokenStore, Visitor, Written,
+        ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
+        EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
+        EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage, KnownEntry, LedgerPage, Node,
+        NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest,
+        PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result, ScheduleFilter,
+        ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore,
+        SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore,
+        UnreadEntry, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -192,6 +197,8 @@ layered! {
         add_sources(sources: Vec<Source>) -> Vec<Added>;
         load_sources(&ids: [SourceId]) -> Vec<Option<Source>>;
         load_source_at(&address: str) -> Option<Source>;
+        load_file_sources(after: SourceId, limit: usize) -> Vec<Source>;
+        find_sources(&address: str) -> Vec<SourceId>;
         list_sources(&filter: SourceFilter) -> Page<Source, SourceId>;
         load_due_sources(
             source_type: Option<SourceType>, now: Timestamp, limit: usize
@@ -199,8 +206,12 @@ layered! {
         load_stray_sources(overdue: Timestamp, limit: usize) -> Vec<SourceId>;
         write_sources(writes: Vec<SourceWrite>) -> Vec<Written>;
         remove_source(id: SourceId) -> bool;
-        known_keys(id: SourceId, &keys: [String]) -> Vec<String>;
+        known_entries(id: SourceId, &asked: EntryQuestion) -> Vec<KnownEntry>;
         list_entries(&filter: EntryFilter) -> Page<Entry, i64>;
+        load_entry(id: i64) -> Option<Entry>;
+        load_unread_entries(id: SourceId, seen_from: Timestamp, limit: usize) -> Vec<UnreadEntry>;
+        save_full_text(id: i64, content: Option<String>, now: Timestamp) -> ();
+        index_entries(limit: usize) -> usize;
         count_sources(source_type: Option<SourceType>, now: Timestamp) -> SourceNumbers;
         load_fleet() -> Option<Fleet>;
         count_checks(checks: u64) -> ();
@@ -263,5 +274,11 @@ layered! {
         write_alerts(alerts: Vec<Alert>) -> Vec<Applied>;
         claim_alerts(now: Timestamp, until: Timestamp, limit: usize) -> Vec<Alert>;
         prune_alerts(before: Timestamp, limit: usize) -> usize;
+    }
+    CourtesyStore {
+        add_courtesy(days: Vec<HostDay>) -> ();
+        load_courtesy_hosts(&query: CourtesyQuery) -> Vec<HostCounts>;
+        load_courtesy_days(&query: CourtesyQuery) -> Vec<DayCounts>;
+        prune_courtesy(before: Day) -> usize;
     }
 }

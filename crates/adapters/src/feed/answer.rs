@@ -48,7 +48,13 @@ fn detail(status: u16, class: FailureClass) -> String {
 /// Why there was no answer.
 pub(crate) fn no_answer(error: &Error) -> Failure {
     let class = match error {
-        Error::Refused { hops: 0, .. } | Error::Spent(_) => FailureClass::Refused,
+        Error::Refused { hops: 0, .. } | Error::Spent(_) | Error::Proxy { .. } => {
+            FailureClass::Refused
+        }
+        Error::Robots {
+            is_forbidden: true, ..
+        } => FailureClass::Forbidden,
+        Error::Robots { .. } => FailureClass::Server,
         Error::Busy { .. } => FailureClass::RateLimited,
         Error::Refused { .. }
         | Error::TooManyRedirects { .. }

@@ -1,9 +1,9 @@
 //! Publication times, in whatever way people write them.
 //!
-//! Three ways in: a number since 1970, a date that starts with its year, and a date with the name
-//! of its month. An offset is applied, a time without one is UTC, a date without a time is its
-//! first instant. `03/04/2026` is refused: it is ambiguous (March or April), and no time is better
-//! than a wrong one.
+//! Four ways in: a number since 1970, a date that starts with its year, one in numbers that ends
+//! with it, and a date with the name of its month. An offset is applied, a time without one is UTC,
+//! a date without a time is its first instant. `03/04/2026` is refused: it is ambiguous (March or
+//! April), and no time is better than a wrong one.
 
 use jiff::{
     Timestamp,
@@ -11,6 +11,7 @@ use jiff::{
     tz::Offset,
 };
 
+mod numbers;
 mod words;
 
 /// Longer text is no date.
@@ -32,7 +33,10 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text
         .replace(['年', '月'], "-")
         .replace(['日', '\u{a0}', '\u{3000}'], " ");
-    year_first(text.trim()).or_else(|| words::parse(&text))
+    let text = text.trim();
+    year_first(text)
+        .or_else(|| numbers::parse(text))
+        .or_else(|| words::parse(text))
 }
 
 /// Seconds, milliseconds or microseconds since 1970, distinguished by size.

@@ -24,9 +24,10 @@ use super::{
     blocking_pool::BlockingPool,
     charset,
     checker::REDIRECTS_MAX,
+    fetch::Asking,
     page,
 };
-use crate::http::{Client, Limits, Request, Response};
+use crate::http::{Head, Request, Response};
 
 /// Usual paths of feeds, relative to the page and to the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
@@ -44,20 +45,20 @@ enum Shown {
 
 /// The feeds of a site, best first; never empty.
 pub(crate) async fn discover(
-    client: &Client,
-    limits: Limits,
+    asking: &Asking<'_>,
     blocking_pool: &BlockingPool,
     site: &str,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Failure> {
+    let site = absolute(site);
     let visit = Visit {
-        client,
-        limits,
+        asking,
         budget: Budget::new(REQUESTS_MAX),
         blocking_pool,
+        site: &site,
         now,
     };
-    let found = timeout(TIME_MAX, search(&visit, &absolute(site))).await;
+    let found = timeout(TIME_MAX, search(&visit, &site)).await;
     found.unwrap_or_else(|_| {
         let seconds = TIME_MAX.as_secs();
         let detail = format!("no feed found within {seconds} s: the site is too slow");
@@ -111,10 +112,10 @@ fn usual_paths(here: &Url) -> Vec<Url> {
 }
 
 struct Visit<'a> {
-    client: &'a Client,
-    limits: Limits,
+    asking: &'a Asking<'a>,
     budget: Arc<Budget>,
     blocking_pool: &'a BlockingPool,
+    site: &'a str,
     now: Timestamp,
 }
 
@@ -122,32 +123,38 @@ impl Visit<'_> {
     async fn look(&self, address: &str) -> Result<(Url, Shown), Failure> {
         let request = Request::get(address)
             .header(ACCEPT, "text/html, application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5")
-            .limits(self.limits)
             .following(REDIRECTS_MAX)
             .paid_by(Arc::clone(&self.budget));
-        let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| answer::no_answer(&error))?;
+        let response = self.asking.send(request, self.site).await?;
         if let Some(failure) = answer::refusal(&response.head, self.now) {
             return Err(failure);
         }
         let here = response.head.address.clone();
+        let address = lasting_address(address, &response.head);
         let now = self.now;
         let shown = self
             .blocking_pool
-            .run(move || Ok(shown(&response, now)))
+            .run(move || Ok(shown(&response, address, now)))
             .await?;
         Ok((here, shown))
     }
 }
 
-fn shown(response: &Response, now: Timestamp) -> Shown {
+/// The address to keep of a feed: where it is, if every redirect on the way was for good. A
+/// temporary one (302, 307) may lead elsewhere tomorrow, so what was asked for stays.
+fn lasting_address(asked: &str, head: &Head) -> String {
+    let asked = Url::parse(asked).unwrap_or_else(|_| head.address.clone());
+    head.moved_to.clone().unwrap_or(asked).into()
+}
+
+fn shown(response: &Response, address: String, now: Timestamp) -> Shown {
     let Response { head, body } = response;
     let content_type = head.header(&CONTENT_TYPE);
     let read = super::read(&Reading::Feed, body, content_type, &head.address, now);
-    let text = charset::decode(body, content_type);
+    let text = charset::decode_from(head.address.host_str(), body, content_type);
     match read {
         Ok(document) => Shown::Feed(Candidate {
-            address: head.address.to_string(),
+            address,
             title: document.title,
             format: Some(format_of(&text).as_str().to_owned()),
         }),

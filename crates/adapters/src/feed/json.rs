@@ -9,14 +9,13 @@ use almanack_core::source::{
     entry::TITLE_BYTES_MAX,
     reading::JsonRules,
 };
-use jiff::Timestamp;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 use url::Url;
 
 use super::{
     date,
-    draft::{self, Draft},
+    draft::{self, Against, Draft},
     markup::Markup,
     rules::{self, RulesError},
 };
@@ -49,12 +48,17 @@ impl<'a> Paths<'a> {
         })
     }
 
-    pub(crate) fn read(&self, text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
+    pub(crate) fn read(
+        &self,
+        text: &str,
+        base: &Url,
+        against: &Against,
+    ) -> Result<Document, Failure> {
         let document = parse(text)?;
         let items = self.find_items(&document)?;
         let drafts: Vec<Draft> = items.iter().map(|item| self.draft(item)).collect();
         self.check(&drafts)?;
-        Ok(draft::document(None, drafts, base, now))
+        Ok(draft::document(None, drafts, base, against))
     }
 
     fn find_items<'v>(&self, document: &'v Value) -> Result<Vec<&'v Value>, Failure> {

@@ -4,6 +4,7 @@
 //! handlers, only web addresses, and those absolute. INVARIANT: it is well-formed however it was
 //! cut, because whatever is cut is parsed and written again.
 
+use almanack_core::source::identity::Words;
 use ammonia::{Builder, UrlRelative};
 use url::Url;
 
@@ -15,6 +16,16 @@ pub(crate) enum Markup {
     Html(String),
     /// Text in which `<` means nothing.
     Text(String),
+}
+
+impl Markup {
+    /// What of it is an entry's words.
+    pub(crate) fn words(&self) -> Words<'_> {
+        match self {
+            Self::Html(html) => Words::Html(html),
+            Self::Text(text) => Words::Plain(text),
+        }
+    }
 }
 
 /// Longest markup that is looked at, as a multiple of what may be left of it: tags and attributes

@@ -2,6 +2,7 @@
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
+    entry::ENTRIES_MAX,
     reading::HtmlRules,
 };
 use jiff::Timestamp;
@@ -10,15 +11,12 @@ use url::Url;
 
 use super::{
     advertised, date,
-    draft::{self, Draft},
+    draft::{self, Against, Draft},
     html,
     markup::Markup,
     rules::{self, RulesError},
 };
 
-/// Most items that are looked at: a selector that matches everything is looked for inside of
-/// everything.
-const ITEMS_MAX: usize = 2000;
 /// Most that all items together may hold, counted in nodes and stretches of text. Items beside each
 /// other hold no more than their page; of items inside each other every one holds all that are in
 /// it.
@@ -54,15 +52,24 @@ impl<'a> Selectors<'a> {
         })
     }
 
-    pub(crate) fn read(&self, text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
+    pub(crate) fn read(
+        &self,
+        text: &str,
+        base: &Url,
+        against: &Against,
+    ) -> Result<Document, Failure> {
         let page = parse(text)?;
         let base = advertised::base_of(&page, base);
-        let items: Vec<ElementRef<'_>> = page.select(&self.item).take(ITEMS_MAX).collect();
+        let mut matches = page.select(&self.item);
+        let items: Vec<ElementRef<'_>> = matches.by_ref().take(ENTRIES_MAX).collect();
+        let left_out = matches.count();
         self.weigh(&items)?;
         let drafts: Vec<Draft> = items.iter().map(|item| self.draft(*item)).collect();
         let title = advertised::title_of(&page);
         self.check(&drafts, title.as_deref())?;
-        Ok(draft::document(title, drafts, &base, now))
+        let mut document = draft::document(title, drafts, &base, against);
+        document.left_out += left_out;
+        Ok(document)
     }
 
     /// Refuses items whose processing would cost far more than their page.

@@ -10,13 +10,12 @@ use almanack_core::source::{
     reading::SitemapRules,
 };
 use flate2::read::MultiGzDecoder;
-use jiff::Timestamp;
 use quick_xml::{Reader, escape, events::Event};
 use url::Url;
 
 use super::{
     charset, date,
-    draft::{self, Draft},
+    draft::{self, Against, Draft},
     rules::{self, RulesError},
     text, xml,
 };
@@ -44,18 +43,18 @@ pub(crate) fn read(
     bytes: &[u8],
     content_type: Option<&str>,
     base: &Url,
-    now: Timestamp,
+    against: &Against,
 ) -> Result<Document, Failure> {
     let unpacked = unpack(bytes)?;
     let bytes = unpacked.as_deref().unwrap_or(bytes);
-    let text = charset::decode(bytes, content_type);
+    let text = charset::decode_from(base.host_str(), bytes, content_type);
     let mended = xml::mend(&text);
     match xml::root(&mended).map(|root| root.name).as_deref() {
         Some("urlset") => {}
         Some("sitemapindex") => return Err(index(&mended, base)),
         _ => return Err(super::sniff::describe(bytes, &text, "a sitemap", base)),
     }
-    xml::outline(&mended)?;
+    xml::outline(&mended, base)?;
     let pages = pages(&mended);
     let listed = pages.len();
     let wanted = |page: &Draft| {
@@ -72,7 +71,7 @@ pub(crate) fn read(
                 format!("none of the sitemap's {listed} pages has `{part}` in its address");
             Err(Failure::new(FailureClass::Rules, detail))
         }
-        _ => Ok(draft::document(None, pages, base, now)),
+        _ => Ok(draft::document(None, pages, base, against)),
     }
 }
 

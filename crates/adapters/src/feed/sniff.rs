@@ -26,45 +26,51 @@ const FILES: [(&[u8], &str); 9] = [
 
 /// A failure for an answer that should have been `expected`.
 pub(crate) fn describe(bytes: &[u8], text: &str, expected: &str, base: &Url) -> Failure {
-    let what = what_it_is(bytes, text, base);
-    let detail = format!("this is not {expected}: {what}");
-    Failure::new(FailureClass::NotAFeed, detail)
+    let (class, what) = what_it_is(bytes, text, base);
+    Failure::new(class, format!("this is not {expected}: {what}"))
 }
 
-fn what_it_is(bytes: &[u8], text: &str, base: &Url) -> String {
+/// What kind of failure it is, and what the answer is.
+type Described = (FailureClass, String);
+
+fn other(what: impl Into<String>) -> Described {
+    (FailureClass::NotAFeed, what.into())
+}
+
+fn what_it_is(bytes: &[u8], text: &str, base: &Url) -> Described {
     let trimmed = text.trim_start();
     if bytes.is_empty() {
-        return "the answer is empty".to_owned();
+        return other("the answer is empty");
     }
     if trimmed.is_empty() {
-        return "the answer is blank".to_owned();
+        return other("the answer is blank");
     }
     if let Some((_, kind)) = FILES.iter().find(|(start, _)| bytes.starts_with(start)) {
-        return format!("it is {kind}");
+        return other(format!("it is {kind}"));
     }
     if bytes.iter().take(512).any(|byte| *byte == 0) {
-        return "it is a file, not text".to_owned();
+        return other("it is a file, not text");
     }
     match trimmed.as_bytes().first() {
-        Some(b'{' | b'[') => "it is JSON, which a custom source can read by paths".to_owned(),
+        Some(b'{' | b'[') => other("it is JSON, which a custom source can read by paths"),
         Some(b'<') => markup(trimmed, base),
         _ if is_page(trimmed) => web_page(trimmed, base),
-        _ => "it is plain text".to_owned(),
+        _ => other("it is plain text"),
     }
 }
 
-fn markup(text: &str, base: &Url) -> String {
+fn markup(text: &str, base: &Url) -> Described {
     let root = xml::root(&xml::mend(text)).map(|root| root.name);
     match root.as_deref() {
         _ if is_page(text) => web_page(text, base),
         Some("urlset" | "sitemapindex") => {
-            "it is a sitemap, which a custom source can read as one".to_owned()
+            other("it is a sitemap, which a custom source can read as one")
         }
-        Some("opml") => "it is an OPML list of feeds, which can be imported".to_owned(),
-        Some("Error" | "error") => "it is an error message in XML".to_owned(),
-        Some("svg") => "it is a picture (SVG)".to_owned(),
-        Some("rss" | "RDF" | "feed") => "it is a feed".to_owned(),
-        Some(name) if name.len() <= 50 => format!("it is XML, but its root is <{name}>"),
+        Some("opml") => other("it is an OPML list of feeds, which can be imported"),
+        Some("Error" | "error") => other("it is an error message in XML"),
+        Some("svg") => other("it is a picture (SVG)"),
+        Some("rss" | "RDF" | "feed") => other("it is a feed"),
+        Some(name) if name.len() <= 50 => other(format!("it is XML, but its root is <{name}>")),
         _ => web_page(text, base),
     }
 }
@@ -77,9 +83,9 @@ fn is_page(text: &str) -> bool {
         .any(|tag| head.contains(tag))
 }
 
-fn web_page(text: &str, base: &Url) -> String {
+fn web_page(text: &str, base: &Url) -> Described {
     let Ok(page) = page::parse(&text[..text.floor_char_boundary(PAGE_BYTES_MAX)]) else {
-        return "it is a web page".to_owned();
+        return other("it is a web page");
     };
     let title = advertised::title_of(&page);
     let title = title.map_or_else(
@@ -88,14 +94,15 @@ fn web_page(text: &str, base: &Url) -> String {
     );
     let feeds = advertised::feeds_of(&page, base);
     match feeds.first() {
-        Some(feed) => format!(
+        Some(feed) => other(format!(
             "it is a web page{title}; its feed may be at {}",
             feed.address
+        )),
+        None if advertised::asks_for_password(&page) => (
+            FailureClass::Unauthorised,
+            format!("it is a login page{title}; without logging in there is nothing to read"),
         ),
-        None if advertised::asks_for_password(&page) => {
-            format!("it is a login page{title}; without logging in there is nothing to read")
-        }
-        None => format!("it is a web page{title}"),
+        None => other(format!("it is a web page{title}")),
     }
 }
 

@@ -1,8 +1,9 @@
 //! RSS and Atom, read by feed-rs.
 //!
-//! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first, dates
-//! are read by [`super::date`], ids that it would invent are left out (an invented id would be new
-//! at every check), and formats from before 2005 are put under the names it knows.
+//! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first and
+//! collects what it drops (files, categories, descriptions), dates are read by [`super::date`], ids
+//! that it would invent are left out (an invented id would be new at every check), and formats from
+//! before 2005 are put under the names it knows ([`super::dialect`]).
 
 use std::{fmt::Write as _, time::SystemTime};
 
@@ -18,15 +19,18 @@ use jiff::Timestamp;
 use url::Url;
 
 use super::{
-    date,
-    draft::{self, Draft},
+    date, dialect,
+    draft::{self, Against, Draft},
+    hub,
     markup::Markup,
     text,
-    xml::{self, Tag},
+    xml::{self, Extra, Tag},
 };
 
 /// Old and private names of namespaces, and the ones feed-rs knows.
-const NAMESPACES: [(&str, &str); 6] = [
+const NAMESPACES: [(&str, &str); 7] = [
+    // Hidden from it: it refuses a whole feed for one empty description. The walk reads these.
+    ("http://search.yahoo.com/mrss/", HIDDEN),
     ("http://my.netscape.com/rdf/simple/0.9/", RSS),
     ("http://channel.netscape.com/rdf/simple/0.9/", RSS),
     ("http://backend.userland.com/rss2", RSS),
@@ -36,6 +40,9 @@ const NAMESPACES: [(&str, &str); 6] = [
 ];
 const RSS: &str = "http://purl.org/rss/1.0/";
 const ATOM: &str = "http://www.w3.org/2005/Atom";
+const HIDDEN: &str = "urn:hidden";
+/// Longest feed that is read. feed-rs takes more than a kilobyte for an entry of thirty bytes.
+const ENTRIES_READ_MAX: usize = 100_000;
 /// What feed-rs takes for a version of RSS.
 const VERSIONS: [&str; 4] = ["2.0", "", "0.91", "0.92"];
 
@@ -49,11 +56,18 @@ pub(crate) fn read(
     mended: &str,
     root: &Tag,
     base: &Url,
-    now: Timestamp,
+    against: &Against,
 ) -> Result<Document, Failure> {
-    let outline = xml::outline(mended)?;
+    let mut outline = xml::outline(mended, base)?;
+    if outline.entries > ENTRIES_READ_MAX {
+        let detail = format!("the feed has more than {ENTRIES_READ_MAX} entries");
+        return Err(Failure::new(FailureClass::TooLarge, detail));
+    }
+    let rewritten = dialect::rewrite(mended, root);
+    let mended = rewritten.as_deref().unwrap_or(mended);
     let renamed = rename_root(mended, root);
-    let feed = parse(renamed.as_deref().unwrap_or(mended), base)?;
+    let mended = renamed.as_deref().unwrap_or(mended);
+    let feed = parse(&dialect::without_enclosures(mended), base)?;
     if feed.entries.is_empty() && outline.entries > 0 && feed.feed_type != FeedType::RSS1 {
         let detail = format!(
             "the feed shows entries ({}), but in a namespace that is not a feed's",
@@ -63,10 +77,22 @@ pub(crate) fn read(
     }
     let title = feed.title.as_ref();
     let title = title.map(|title| plain(title, &feed.feed_type));
-    let drafts = feed.entries.iter();
-    let drafts = drafts.map(|entry| draft(entry, &feed.feed_type, base));
-    let mut document = draft::document(title, drafts.collect(), base, now);
+    // An entry in another namespace counts for the walk only; then nobody knows whose is what.
+    if outline.entries != feed.entries.len() {
+        outline.extras.clear();
+    }
+    let drafts = feed.entries.iter().enumerate().map(|(at, entry)| {
+        let draft = draft(entry, &feed.feed_type, base);
+        match outline.extras.remove(&at) {
+            Some(extra) => complete(draft, extra),
+            None => draft,
+        }
+    });
+    let mut document = draft::document(title, drafts.collect(), base, against);
     document.hints = outline.hints;
+    let links = feed.links.iter();
+    let links = links.filter_map(|link| Some((link.rel.as_deref()?, link.href.as_str())));
+    document.hub = hub::of_links(links, base);
     Ok(document)
 }
 
@@ -144,6 +170,22 @@ fn draft(entry: &Entry, format: &FeedType, base: &Url) -> Draft {
             .base
             .as_deref()
             .and_then(|entry| base.join(entry).ok()),
+        ..Draft::default()
+    }
+}
+
+/// Adds what feed-rs leaves out.
+fn complete(draft: Draft, mut extra: Extra) -> Draft {
+    let is_blank = |summary: &Markup| match summary {
+        Markup::Html(words) | Markup::Text(words) => words.trim().is_empty(),
+    };
+    let summary = draft.summary.filter(|summary| !is_blank(summary));
+    Draft {
+        published_at: draft.published_at.or_else(|| extra.published_at()),
+        summary: summary.or_else(|| extra.about.take().map(Markup::Html)),
+        enclosures: extra.take_enclosures(),
+        categories: extra.categories,
+        ..draft
     }
 }
 

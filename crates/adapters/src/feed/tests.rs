@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use almanack_core::source::{
-    entry::{CONTENT_BYTES_MAX, ENTRIES_MAX, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX},
+    entry::{
+        CONTENT_BYTES_MAX, ENTRIES_PER_DOCUMENT, LINK_BYTES_MAX, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX,
+    },
     reading::{HtmlRules, JsonRules, SitemapRules},
 };
 use proptest::prelude::*;
@@ -90,6 +92,24 @@ fn ss_12_deep_nesting() {
 }
 
 #[test]
+fn ss_12_a_feed_of_too_many_entries_is_refused_before_it_fills_the_memory() {
+    let failure = feed(rss(&"<item/>".repeat(100_001)).as_bytes()).unwrap_err();
+    assert_eq!(failure.class, FailureClass::TooLarge);
+    insta::assert_snapshot!(failure.detail, @"the feed has more than 100000 entries");
+}
+
+#[test]
+fn ss_20_the_files_of_a_long_feed_are_read() {
+    let item = |at: usize| {
+        format!("<item><guid>{at}</guid><enclosure url='/{at}.mp3'></enclosure></item>")
+    };
+    let items: String = (0..10_001).map(item).collect();
+    let document = feed(rss(&items).as_bytes()).unwrap();
+    let file = |at: usize| document.entries[at].enclosures[0].url.as_str();
+    assert_eq!(file(199), "https://site.example/199.mp3");
+}
+
+#[test]
 fn ss_12_wrong_charset() {
     let declared = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><item><title>Ünï – 日本</title></item></channel></rss>";
     assert_eq!(
@@ -119,15 +139,16 @@ fn ss_12_feed_with_50_000_items() {
         );
     }
     let document = feed(rss(&items).as_bytes()).unwrap();
-    assert_eq!(document.entries.len(), ENTRIES_MAX);
-    assert_eq!(document.left_out, 50_000 - ENTRIES_MAX);
+    assert_eq!(document.entries.len(), ENTRIES_PER_DOCUMENT);
+    assert_eq!(document.left_out, 50_000 - ENTRIES_PER_DOCUMENT);
 }
 
 #[test]
 fn ss_12_duplicate_ids() {
-    let document = feed(rss("<item><guid>1</guid><title>a</title></item><item><guid>1</guid><title>b</title></item>").as_bytes()).unwrap();
-    assert_eq!(document.entries.len(), 1);
-    assert_eq!(document.entries[0].title, "a");
+    let item = |title: &str| format!("<item><guid>1</guid><title>{title}</title></item>");
+    let entries = |items: String| feed(rss(&items).as_bytes()).unwrap().entries;
+    assert_eq!(entries(item("a") + &item("a")).len(), 1);
+    assert_eq!(entries(item("a") + &item("b")).len(), 2, "no word is lost");
 }
 
 #[test]
@@ -172,7 +193,10 @@ fn readings() -> [Reading; 4] {
     ]
 }
 
-const WHOLE: [&str; 5] = [
+const WHOLE: [&str; 8] = [
+    "<rss version=\"2.0\" xmlns:media=\"http://search.yahoo.com/mrss/\"><channel><item><enclosure url=\"a.mp3\" length=\"5\" type=\"audio/mpeg\"/><category>News</category><media:group><media:content url=\"//b.example/c.mp4\"/><media:description>about &amp; more</media:description></media:group><pubDate>14.11.2026 15:04</pubDate></item></channel></rss>",
+    "<feed version=\"0.3\" xmlns=\"http://purl.org/atom/ns#\"><entry><title mode=\"escaped\" type=\"text/html\">a &lt;b&gt;</title><issued>2026-01-02T03:04:05Z</issued><content type=\"application/xhtml+xml\"><div>x</div></content></entry></feed>",
+    "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\"><item rdf:about=\"/1\"><title>x</title><dc:subject>y</dc:subject></item></rdf:RDF>",
     "<?xml version=\"1.0\" encoding=\"utf-8\"?><rss version=\"2.0\"><channel><title>News &amp; more</title><ttl>5</ttl><skipHours><hour>3</hour></skipHours><item><guid>1</guid><title><![CDATA[One <b>x</b>]]></title><link>/1</link><pubDate>Fri, 02 Jan 2026 05:04:05 +0200</pubDate><description>&lt;p&gt;text</description></item></channel></rss>",
     "<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:base=\"/a/\"><title type=\"html\">x</title><entry><id>1</id><title type=\"xhtml\"><div>y <b>z</b></div></title><link href=\"b\"/><updated>2026-01-02T03:04:05Z</updated><content type=\"html\">&lt;p&gt;</content></entry></feed>",
     "{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"x\", \"items\": [{\"id\": 1, \"url\": \"/1\", \"title\": \"t\", \"content_html\": \"<p>x\", \"date_published\": \"2026-01-02\"}]}",
@@ -181,7 +205,7 @@ const WHOLE: [&str; 5] = [
 ];
 
 fn check_limits(document: &Document) -> Result<(), TestCaseError> {
-    prop_assert!(document.entries.len() <= ENTRIES_MAX);
+    prop_assert!(document.entries.len() <= ENTRIES_PER_DOCUMENT);
     for found in &document.entries {
         prop_assert!(found.key().is_some());
         prop_assert!(found.title.len() <= TITLE_BYTES_MAX);
@@ -201,6 +225,14 @@ fn check_limits(document: &Document) -> Result<(), TestCaseError> {
         prop_assert!(
             !long(&found.summary, SUMMARY_BYTES_MAX) && !long(&found.content, CONTENT_BYTES_MAX)
         );
+        prop_assert!(found.enclosures.len() <= 10 && found.categories.len() <= 20);
+        for file in &found.enclosures {
+            prop_assert!(file.url.starts_with("http") && file.url.len() <= LINK_BYTES_MAX);
+            prop_assert!(!file.url.contains(char::is_control));
+        }
+        for category in &found.categories {
+            prop_assert!(category.len() <= 100 && !category.contains(char::is_control));
+        }
         let markup = format!("{:?}{:?}", found.summary, found.content).to_ascii_lowercase();
         prop_assert!(!markup.contains("<script") && !markup.contains("href=\\\"javascript"));
     }

@@ -3,34 +3,27 @@
 //! The feed parser takes a document that breaks off for a whole one, reads no `skipHours`, and
 //! gives up on text that every browser reads. So the text is mended, then walked once: the walk
 //! finds the root, checks that its end is there and how deep it goes, and when the publisher wants
-//! to be asked again. Entities that a document declares are never expanded.
+//! to be asked again, and what feed-rs leaves out of entries. Entities that a document declares are
+//! never expanded.
 
 use almanack_core::source::check::{Failure, FailureClass};
-use almanack_core::source::hints::Hints;
 use quick_xml::{
     Reader,
     events::{BytesStart, Event},
 };
 
-use super::{html::DEPTH_MAX, text};
+use super::text;
 
+mod extra;
 mod place;
+mod vocabulary;
+mod walk;
 
-use place::{Place, PollRequests};
+pub(crate) use extra::Extra;
+pub(crate) use walk::outline;
 
-/// Most attributes of an element, counted by their `=`.
-const ATTRIBUTES_MAX: usize = 1000;
 /// Longest name of an entity.
 const ENTITY_BYTES_MAX: usize = 32;
-
-/// What the walk found.
-#[derive(Debug)]
-pub(crate) struct Outline {
-    /// How many entries there are.
-    pub(crate) entries: usize,
-    /// When to come again.
-    pub(crate) hints: Hints,
-}
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
@@ -42,7 +35,7 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    fn of(start: &BytesStart<'_>, end: u64) -> Self {
+    pub(crate) fn of(start: &BytesStart<'_>, end: u64) -> Self {
         let mut attributes = start.attributes();
         let attributes = attributes.with_checks(false).flatten().map(|attribute| {
             let name = attribute.key.as_ref().to_owned();
@@ -75,103 +68,6 @@ pub(crate) fn root(text: &str) -> Option<Tag> {
             Event::Eof => return None,
             _ => {}
         }
-    }
-}
-
-/// Walks the document to its end.
-pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
-    let mut reader = Reader::from_str(text);
-    let mut walk = Walk::default();
-    while !walk.is_over {
-        match reader.read_event() {
-            Ok(Event::Eof) => return Err(walk.broken_off()),
-            Ok(event) => walk.take(&event)?,
-            Err(error) if is_end(&error, text.len() as u64 - reader.error_position()) => {
-                return Err(walk.broken_off());
-            }
-            Err(error) => return Err(malformed(&error, line_at(text, reader.error_position()))),
-        }
-    }
-    Ok(Outline {
-        entries: walk.entries,
-        hints: walk.requests.hints(),
-    })
-}
-
-/// Whether a parser was still waiting for something when the text ended, so many bytes behind the
-/// error.
-fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
-    use quick_xml::errors::SyntaxError::InvalidBangMarkup;
-    // A prefix of `<![CDATA[` is not markup, unless it is the end of the text.
-    let is_cut_short = behind < "<![CDATA[".len() as u64;
-    matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup || is_cut_short)
-}
-
-/// Where the walk is.
-#[derive(Default)]
-struct Walk {
-    path: Vec<Place>,
-    entries: usize,
-    requests: PollRequests,
-    words: String,
-    is_over: bool,
-}
-
-impl Walk {
-    fn take(&mut self, event: &Event<'_>) -> Result<(), Failure> {
-        match event {
-            Event::Start(start) => self.enter(start)?,
-            Event::Empty(start) => {
-                self.enter(start)?;
-                self.leave();
-            }
-            Event::End(_) => self.leave(),
-            Event::Text(words) => self.hear(words),
-            Event::CData(words) => self.hear(words),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn enter(&mut self, start: &BytesStart<'_>) -> Result<(), Failure> {
-        // The feed parser compares each attribute with all others.
-        if start.attributes_raw().matches('=').count() > ATTRIBUTES_MAX {
-            let detail = format!("an element has more than {ATTRIBUTES_MAX} attributes");
-            return Err(Failure::new(FailureClass::Malformed, detail));
-        }
-        let place = Place::inside(self.path.last().copied(), start.local_name().as_ref());
-        self.entries += usize::from(place == Place::Entry);
-        self.path.push(place);
-        self.words.clear();
-        if self.path.len() > DEPTH_MAX {
-            let detail = format!("the document is nested more than {DEPTH_MAX} deep");
-            return Err(Failure::new(FailureClass::Malformed, detail));
-        }
-        Ok(())
-    }
-
-    fn hear(&mut self, words: &str) {
-        let listens = self.path.last().is_some_and(|place| place.is_request());
-        if listens && self.words.len() + words.len() < 100 {
-            self.words.push_str(words);
-        }
-    }
-
-    fn leave(&mut self) {
-        if let Some(place) = self.path.pop() {
-            self.requests.hear(place, self.words.trim());
-        }
-        self.words.clear();
-        self.is_over = self.path.is_empty();
-    }
-
-    fn broken_off(&self) -> Failure {
-        let detail = match self.entries {
-            0 => "the document breaks off before its first entry".to_owned(),
-            1 => "the document breaks off in its first entry".to_owned(),
-            entries => format!("the document breaks off in or after entry {entries}"),
-        };
-        Failure::new(FailureClass::Malformed, detail)
     }
 }
 

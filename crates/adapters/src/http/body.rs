@@ -54,10 +54,11 @@ impl Deadline {
     }
 }
 
-/// Reads and decompresses a body within `limits`.
+/// Reads and decompresses a body within `limits`; `taken_bytes` is what came of it, however it ends.
 pub(super) async fn read(
     response: &mut reqwest::Response,
     limits: Limits,
+    taken_bytes: &mut u64,
 ) -> Result<Vec<u8>, Error> {
     let mut unpacking = Unpacking::of(response, limits.body_bytes)?;
     loop {
@@ -67,7 +68,10 @@ pub(super) async fn read(
             after: limits.idle,
         })?;
         match chunk.map_err(error::from_body)? {
-            Some(chunk) => unpacking.take(&chunk)?,
+            Some(chunk) => {
+                *taken_bytes += chunk.len() as u64;
+                unpacking.take(&chunk)?;
+            }
             None => return unpacking.finish(),
         }
     }

@@ -109,6 +109,17 @@ pub enum Error {
     /// The caller's budget is spent; nothing was sent.
     #[error(transparent)]
     Spent(#[from] Spent),
+    /// The proxy is not one we connect to; no request was sent.
+    #[error("the proxy of this source is refused: {refusal}")]
+    Proxy { refusal: Refusal },
+    /// The site's `robots.txt` keeps us from it; no request was sent there.
+    #[error("{why}")]
+    Robots {
+        /// Whether the file says so; else it could not be read.
+        is_forbidden: bool,
+        /// A sentence for people.
+        why: String,
+    },
     /// The host's pace allows no request now; nothing was sent there.
     #[error("the host takes no request before {until}")]
     Busy {
@@ -141,14 +152,18 @@ impl Error {
     /// Whether the same request can succeed later without a change on our side. A refused address
     /// does not become a public one by waiting.
     pub fn is_transient(&self) -> bool {
-        !matches!(self, Self::Refused { .. })
+        !matches!(self, Self::Refused { .. } | Self::Proxy { .. })
     }
 
     /// Whether the request may have arrived all the same.
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Refused { hops, .. } => *hops > 0,
-            Self::Dns { .. } | Self::Connect { .. } | Self::Tls { .. } | Self::Spent(_) => false,
+            Self::Dns { .. }
+            | Self::Connect { .. }
+            | Self::Tls { .. }
+            | Self::Spent(_)
+            | Self::Proxy { .. } => false,
             Self::Timeout { phase, .. } => *phase != Phase::Connect,
             _ => true,
         }

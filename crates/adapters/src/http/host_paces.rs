@@ -18,8 +18,9 @@ use almanack_core::{
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use url::Url;
 
-use super::HostAdmission;
+use super::{Denied, HostAdmission};
 use crate::locked;
 pub use shared::Sharing;
 use shared::{Entered, SharedHostPaces, SharedPermit};
@@ -162,14 +163,14 @@ pub(crate) struct Visit {
 
 #[async_trait]
 impl HostAdmission for Visit {
-    async fn pass(&self, host: &str) -> Result<(), Timestamp> {
-        if self.has_entered(host) {
+    async fn pass(&self, url: &Url) -> Result<(), Denied> {
+        let Some(host) = url.host_str().filter(|host| !self.has_entered(host)) else {
             return Ok(());
-        }
+        };
         // Hops take time, and the pace of a host counts from when it is asked.
         let now = self.host_paces.clock.now().max(self.now);
         match self.host_paces.enter(host, now).await {
-            Enter::At(at) => Err(at),
+            Enter::At(until) => Err(Denied::Busy { until }),
             Enter::Now(permit) => {
                 locked(&self.permits).push(permit);
                 Ok(())

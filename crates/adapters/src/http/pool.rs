@@ -19,6 +19,20 @@ pub(super) fn build(
     settings: &Settings,
     guard: Option<Arc<Guard>>,
 ) -> Result<reqwest::Client, NoClient> {
+    builder(settings, guard).build().map_err(NoClient)
+}
+
+/// The same through a proxy, whose own address the guard checks as well.
+pub(super) fn build_through(
+    proxy: reqwest::Proxy,
+    settings: &Settings,
+    guard: Arc<Guard>,
+) -> Result<reqwest::Client, NoClient> {
+    let builder = builder(settings, Some(guard)).proxy(proxy);
+    builder.build().map_err(NoClient)
+}
+
+fn builder(settings: &Settings, guard: Option<Arc<Guard>>) -> reqwest::ClientBuilder {
     // Installing twice is harmless: the first one stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let resolver = CheckedResolver {
@@ -44,8 +58,6 @@ pub(super) fn build(
         .http1_max_headers(HEADERS_MAX)
         .http2_max_header_list_size(HEADER_BYTES_MAX)
         .user_agent(user_agent(settings.contact.as_deref()))
-        .build()
-        .map_err(NoClient)
 }
 
 /// The program and, if configured, a contact.

@@ -10,7 +10,7 @@ use reqwest::{
 use url::Url;
 
 use super::{
-    Error, HostAdmission, Phase,
+    Counting, Error, HostAdmission, Phase, Proxy,
     body::{self, Deadline},
 };
 
@@ -70,6 +70,10 @@ pub struct Request {
     pub budget: Option<Arc<Budget>>,
     /// Decides about every host before it is called.
     pub host_admission: Option<Arc<dyn HostAdmission>>,
+    /// Counts what is asked of hosts.
+    pub counting: Option<Counting>,
+    /// What it is sent through, if not straight to its host.
+    pub proxy: Option<Proxy>,
 }
 
 impl Request {
@@ -84,6 +88,8 @@ impl Request {
             redirects: Redirects::Never,
             budget: None,
             host_admission: None,
+            counting: None,
+            proxy: None,
         }
     }
 
@@ -139,6 +145,13 @@ impl Request {
     #[must_use]
     pub fn through(mut self, host_admission: Arc<dyn HostAdmission>) -> Self {
         self.host_admission = Some(host_admission);
+        self
+    }
+
+    /// Counts what is asked of hosts, hop by hop.
+    #[must_use]
+    pub fn counted(mut self, counting: Counting) -> Self {
+        self.counting = Some(counting);
         self
     }
 
@@ -207,27 +220,34 @@ pub struct Answer {
     response: reqwest::Response,
     limits: Limits,
     deadline: Deadline,
+    counting: Option<Counting>,
 }
 
 impl Answer {
     pub(super) fn new(
         head: Head,
         response: reqwest::Response,
-        limits: Limits,
+        request: Request,
         deadline: Deadline,
     ) -> Self {
         Self {
             head,
             response,
-            limits,
+            limits: request.limits,
             deadline,
+            counting: request.counting,
         }
     }
 
     /// The body, decompressed and complete. A second call finds nothing left.
     pub async fn read(&mut self) -> Result<Vec<u8>, Error> {
-        let reading = body::read(&mut self.response, self.limits);
-        self.deadline.bound(Phase::Whole, reading).await?
+        let mut taken_bytes = 0;
+        let reading = body::read(&mut self.response, self.limits, &mut taken_bytes);
+        let read = self.deadline.bound(Phase::Whole, reading).await.flatten();
+        if let Some(counting) = &self.counting {
+            counting.body(&self.head.address, taken_bytes, read.is_err());
+        }
+        read
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use almanack_core::source::category;
 use jiff::{Timestamp, fmt::rfc2822};
 use quick_xml::escape::escape;
 
@@ -10,7 +11,7 @@ use super::{DEPTH_MAX, Subscription};
 /// A folder: its folders by name, and its feeds as given.
 #[derive(Default)]
 struct Folder<'a> {
-    folders: BTreeMap<&'a str, Folder<'a>>,
+    folders: BTreeMap<String, Folder<'a>>,
     feeds: Vec<&'a Subscription>,
 }
 
@@ -19,12 +20,9 @@ pub fn export(title: &str, subscriptions: &[Subscription], now: Timestamp) -> St
     let mut top = Folder::default();
     for subscription in subscriptions {
         let mut folder = &mut top;
-        let path = subscription
-            .category
-            .split('/')
-            .filter(|name| !name.is_empty());
+        let path = category::folders(&subscription.category);
         // Two elements are around every outline, and one is the feed itself.
-        for name in path.take(DEPTH_MAX - 3) {
+        for name in path.into_iter().take(DEPTH_MAX - 3) {
             folder = folder.folders.entry(name).or_default();
         }
         folder.feeds.push(subscription);
@@ -43,7 +41,7 @@ pub fn export(title: &str, subscriptions: &[Subscription], now: Timestamp) -> St
 fn write_folder(opml: &mut String, folder: &Folder<'_>, depth: usize) {
     let indent = "  ".repeat(depth);
     for (name, inner) in &folder.folders {
-        let name = escape(*name);
+        let name = escape(name.as_str());
         // Writing to a string cannot fail.
         let _ = writeln!(opml, "{indent}<outline text=\"{name}\" title=\"{name}\">");
         write_folder(opml, inner, depth + 1);
@@ -52,9 +50,12 @@ fn write_folder(opml: &mut String, folder: &Folder<'_>, depth: usize) {
     for feed in &folder.feeds {
         let title = escape(feed.title.as_str());
         let address = escape(feed.address.as_str());
+        let site = feed.site.as_deref().map(escape);
+        let site = site.map(|site| format!(" htmlUrl=\"{site}\""));
+        let site = site.unwrap_or_default();
         let _ = writeln!(
             opml,
-            "{indent}<outline type=\"rss\" text=\"{title}\" title=\"{title}\" xmlUrl=\"{address}\"/>"
+            "{indent}<outline type=\"rss\" text=\"{title}\" title=\"{title}\" xmlUrl=\"{address}\"{site}/>"
         );
     }
 }

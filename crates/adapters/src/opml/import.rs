@@ -4,7 +4,11 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use almanack_core::{
     address,
-    source::{NAME_BYTES_MAX, entry::LINK_BYTES_MAX},
+    source::{
+        NAME_BYTES_MAX, category,
+        entry::{LINK_BYTES_MAX, canonical_address},
+        options::Options,
+    },
 };
 use quick_xml::{
     Reader,
@@ -132,7 +136,13 @@ impl<'a> Import<'a> {
             });
             return;
         };
-        self.subscribe(&address, title, attribute(outline, "category"), line);
+        let feed = Subscription {
+            address,
+            title,
+            category: self.category(attribute(outline, "category")),
+            site: attribute(outline, "htmlUrl").and_then(|site| web_page(&site)),
+        };
+        self.subscribe(feed, line);
         self.open.push(Open {
             folder: None,
             line,
@@ -140,23 +150,17 @@ impl<'a> Import<'a> {
         });
     }
 
-    fn subscribe(&mut self, address: &str, title: String, category: Option<String>, line: usize) {
-        let url = match address::parse(address) {
+    fn subscribe(&mut self, mut feed: Subscription, line: usize) {
+        let title = called(&feed.title);
+        feed.address = match address::parse(&canonical_address(&feed.address)) {
             Ok(url) if url.as_str().len() <= LINK_BYTES_MAX => String::from(url),
-            Ok(_) => {
-                return self.problem(line, format!("{}: its address is too long", called(&title)));
-            }
-            Err(refusal) => return self.problem(line, format!("{}: {refusal}", called(&title))),
+            Ok(_) => return self.problem(line, format!("{title}: its address is too long")),
+            Err(refusal) => return self.problem(line, format!("{title}: {refusal}")),
         };
         if self.imported.subscriptions.len() >= FEEDS_MAX {
             self.imported.left_out += 1;
-        } else if self.seen.insert(url.clone()) {
-            let category = self.category(category);
-            self.imported.subscriptions.push(Subscription {
-                address: url,
-                title,
-                category,
-            });
+        } else if self.seen.insert(feed.address.clone()) {
+            self.imported.subscriptions.push(feed);
         } else {
             self.imported.repeated += 1;
         }
@@ -165,19 +169,17 @@ impl<'a> Import<'a> {
     /// The folders around it; at the top, the first category that it names itself.
     fn category(&self, own: Option<String>) -> String {
         let folders = self.open.iter().filter_map(|open| open.folder.as_deref());
-        let folders: Vec<String> = folders
-            .filter(|folder| !folder.is_empty())
-            .map(segment)
-            .collect();
-        let path = if folders.is_empty() {
+        let folders: Vec<&str> = folders.filter(|folder| !folder.is_empty()).collect();
+        let category = if folders.is_empty() {
             let own = own.unwrap_or_default();
             let first = own.split(',').next().unwrap_or_default();
-            let parts = first.split('/').map(text::one_line);
-            parts.filter(|part| !part.is_empty()).collect()
+            let parts: Vec<String> = first.split('/').map(text::one_line).collect();
+            let parts = parts.iter().map(String::as_str);
+            category::join(parts.filter(|part| !part.is_empty()))
         } else {
-            folders
+            category::join(folders)
         };
-        text::cut(path.join("/"), NAME_BYTES_MAX)
+        text::cut(category, NAME_BYTES_MAX)
     }
 
     fn leave(&mut self) {
@@ -217,9 +219,13 @@ fn called(title: &str) -> String {
     }
 }
 
-/// A folder's name as a part of a path: `/` separates folders.
-fn segment(folder: &str) -> String {
-    folder.replace('/', "\u{2215}")
+/// The page of a feed, if it is an address that can be stored.
+fn web_page(site: &str) -> Option<String> {
+    let options = Options {
+        site: Some(site.to_owned()),
+        ..Options::default()
+    };
+    options.check().is_ok().then(|| site.to_owned())
 }
 
 fn is_outline(start: &BytesStart<'_>) -> bool {

@@ -1,3 +1,4 @@
+use almanack_core::source::category;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -89,12 +90,36 @@ fn ss_16_files_that_mean_harm_are_harmless() {
 }
 
 #[test]
+fn ss_16_folders_sites_and_feed_addresses_are_kept() {
+    let list = r#"<opml><body><outline text="TV/Radio"><outline text="A\B">
+        <outline text="A" xmlUrl="feed:https://a.example/feed" htmlUrl="https://a.example/"/>
+        <outline text="B" xmlUrl="feed://b.example/feed" htmlUrl="javascript:alert(1)"/>
+        </outline></outline></body></opml>"#;
+    let imported = import(list.as_bytes()).unwrap();
+    assert_eq!(imported.problems, []);
+    let [a, b] = imported.subscriptions.as_slice() else {
+        panic!("{imported:?}");
+    };
+    assert_eq!(a.address, "https://a.example/feed");
+    assert_eq!(b.address, "http://b.example/feed");
+    assert_eq!(a.category, r"TV\/Radio/A\\B");
+    assert_eq!(a.site.as_deref(), Some("https://a.example/"));
+    assert_eq!(b.site, None, "not a page");
+    let file = export("x", &imported.subscriptions, Timestamp::UNIX_EPOCH);
+    assert_eq!(
+        import(file.as_bytes()).unwrap().subscriptions,
+        [a.clone(), b.clone()]
+    );
+}
+
+#[test]
 fn an_exported_file_is_readable() {
     let feeds = [
         Subscription {
             address: "https://a.example/?x=1&y=2".to_owned(),
             title: "\"A\" & <B>".to_owned(),
-            category: "News/World".to_owned(),
+            category: r"News/TV\/Radio".to_owned(),
+            site: Some("https://a.example/?home&x".to_owned()),
         },
         Subscription {
             address: "https://c.example/".to_owned(),
@@ -110,8 +135,8 @@ fn an_exported_file_is_readable() {
       </head>
       <body>
         <outline text="News" title="News">
-          <outline text="World" title="World">
-            <outline type="rss" text="&quot;A&quot; &amp; &lt;B&gt;" title="&quot;A&quot; &amp; &lt;B&gt;" xmlUrl="https://a.example/?x=1&amp;y=2"/>
+          <outline text="TV/Radio" title="TV/Radio">
+            <outline type="rss" text="&quot;A&quot; &amp; &lt;B&gt;" title="&quot;A&quot; &amp; &lt;B&gt;" xmlUrl="https://a.example/?x=1&amp;y=2" htmlUrl="https://a.example/?home&amp;x"/>
           </outline>
         </outline>
         <outline type="rss" text="" title="" xmlUrl="https://c.example/"/>
@@ -121,18 +146,20 @@ fn an_exported_file_is_readable() {
 }
 
 fn subscription() -> impl Strategy<Value = Subscription> {
-    let name = ".{0,20}".prop_map(|name| one_line(&name.replace('/', " ")));
+    let name = prop_oneof![".{0,20}", r"[a/\\]{0,8}"].prop_map(|name| one_line(&name));
     let category = prop::collection::vec(name, 0..4).prop_map(|path| {
-        let path: Vec<String> = path.into_iter().filter(|name| !name.is_empty()).collect();
-        path.join("/")
+        let names = path.iter().map(String::as_str);
+        category::join(names.filter(|name| !name.is_empty()))
     });
-    ("[a-z]{1,8}", "[a-z&<'=%\"]{0,9}", ".{0,40}", category).prop_map(
-        |(host, query, title, category)| Subscription {
+    let site = prop::option::of("https://[a-z]{1,8}\\.example/[a-z&<'=%\"]{0,9}");
+    ("[a-z]{1,8}", "[a-z&<'=%\"]{0,9}", ".{0,40}", category, site).prop_map(
+        |(host, query, title, category, site)| Subscription {
             address: url::Url::parse(&format!("https://{host}.example/?{query}"))
                 .unwrap()
                 .into(),
             title: one_line(&title),
             category,
+            site,
         },
     )
 }
@@ -174,6 +201,7 @@ fn ss_16_names_as_long_as_a_source_may_have_read_back_equal() {
         address: "https://a.example/feed".to_owned(),
         title: long("Title"),
         category: long(&format!("{}/b", "a".repeat(248))),
+        site: None,
     }];
     let file = export("x", &feeds, Timestamp::UNIX_EPOCH);
     assert_eq!(import(file.as_bytes()).unwrap().subscriptions, feeds);

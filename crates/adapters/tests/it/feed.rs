@@ -1,7 +1,9 @@
 //! Looking at sources over HTTP: the world's feeds, the hostile ones by name, and polite behaviour.
 
+mod article;
 mod by_name;
 mod discovery;
+mod fetching;
 mod hostile;
 mod looking;
 
@@ -15,7 +17,7 @@ use almanack_core::{
     address::{Guard, parse_net},
     host_pace::Pace,
     source::{
-        check::{Ask, Checker, Document, Failure, Look, Validators},
+        check::{Ask, Checker, Document, Failure, Look},
         reading::Reading,
     },
     time::Clock,
@@ -68,7 +70,7 @@ fn ask(address: &str) -> Ask {
     Ask {
         address: address.to_owned(),
         reading: Reading::Feed,
-        validators: Validators::default(),
+        ..Ask::default()
     }
 }
 

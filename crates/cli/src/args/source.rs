@@ -6,8 +6,10 @@ use clap::{Args, Subcommand};
 
 use super::HowMany;
 
+mod description;
 mod replay;
 
+pub(crate) use description::{DescriptionArguments, OptionArguments, RuleArguments};
 pub(crate) use replay::ReplayArguments;
 
 const ADD_HELP: &str = "\
@@ -22,6 +24,18 @@ Without a feed, write rules:
   … --rules rules.json          rules as JSON: {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}
 
 --dry-run shows the entries and stores nothing.";
+const SET_HELP: &str = "\
+Options that you do not name stay; an empty text resets one:
+  almanack source set 17 --address https://example.org/new.xml
+  almanack source set 17 --as html --item article --title h2
+  almanack source set 17 --header 'Accept-Language: de' --bearer env:SOURCE_TOKEN
+  almanack source set 17 --bearer '' --header 'Accept-Language:'
+
+Entries, statistics and rhythm stay. A paused source stays paused.";
+const TRY_HELP: &str = "\
+  almanack source try example.org                       the feed of a site
+  almanack source try https://example.org/ --as html --item article --title h2
+  almanack source try 17 --rules new.json               a source with other rules, before you set them";
 
 /// What to do with sources.
 #[derive(Debug, Subcommand)]
@@ -29,6 +43,9 @@ pub(crate) enum SourceCommand {
     /// Add a feed, a site with a feed, or a page with rules
     #[command(after_help = ADD_HELP)]
     Add(Box<SourceAddArguments>),
+    /// Show what would be read of an address, or of a source with changes, and store nothing
+    #[command(after_help = TRY_HELP)]
+    Try(Box<SourceTryArguments>),
     /// List sources by id
     List(SourceListArguments),
     /// Show a source: its state, its last checks, and the next check with the reason
@@ -59,8 +76,9 @@ pub(crate) enum SourceCommand {
     },
     /// Resume a paused or ended source
     Resume(SourceArguments),
-    /// Change the name, the category or the check policy of a source
-    Set(SourceSetArguments),
+    /// Change a source in place: its address, rules, request, name, category or check policy
+    #[command(after_help = SET_HELP)]
+    Set(Box<SourceSetArguments>),
     /// Delete a source and its entries
     Remove {
         #[command(flatten)]
@@ -77,6 +95,8 @@ pub(crate) enum SourceCommand {
         #[arg(long = "type", value_name = "TYPE", value_parser = ["rss", "custom"])]
         source_type: Option<String>,
     },
+    /// Show what was asked of which host, what not-modified answers saved, and whether publishers' requests were kept
+    Courtesy(CourtesyArguments),
     /// Compare how fast policies would have found recorded entries, and with how many checks
     #[command(after_help = replay::REPLAY_HELP)]
     Replay(ReplayArguments),
@@ -100,11 +120,22 @@ pub(crate) enum SourceCommand {
     },
 }
 
+/// Which days and hosts.
+#[derive(Debug, Args)]
+pub(crate) struct CourtesyArguments {
+    /// Only this host
+    #[arg(long)]
+    pub(crate) host: Option<String>,
+    /// Number of days, today included
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(i64).range(1..=90))]
+    pub(crate) days: i64,
+}
+
 /// Which source.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArguments {
     /// Id of the source, like 17, or its address
-    #[arg(value_name = "SOURCE")]
+    #[arg(id = "source", value_name = "SOURCE")]
     pub(crate) id: String,
 }
 
@@ -133,42 +164,23 @@ pub(crate) struct SourceAddArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) rules: RuleArguments,
+    pub(crate) description: DescriptionArguments,
 }
 
-/// How to read it, if not as a feed.
+/// What to try.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Rules")]
-pub(crate) struct RuleArguments {
-    /// Format of the address's content [default: feed]
-    #[arg(long = "as", value_name = "FORMAT", value_parser = ["feed", "html", "json", "sitemap"])]
-    pub(crate) format: Option<String>,
-    /// Entries: a CSS selector, or a JSON path to all of them
-    #[arg(long, value_name = "SELECTOR")]
-    pub(crate) item: Option<String>,
-    /// Title, inside the entry
-    #[arg(long, value_name = "SELECTOR")]
-    pub(crate) title: Option<String>,
-    /// Link, inside the entry
-    #[arg(long, value_name = "SELECTOR")]
-    pub(crate) link: Option<String>,
-    /// Publication time, inside the entry
-    #[arg(long, value_name = "SELECTOR")]
-    pub(crate) date: Option<String>,
-    /// Summary, inside the entry
-    #[arg(long, value_name = "SELECTOR")]
-    pub(crate) summary: Option<String>,
-    /// Id, inside the entry (JSON) [default: its link]
-    #[arg(long, value_name = "PATH")]
-    pub(crate) id: Option<String>,
-    /// Only pages whose address contains this (sitemap)
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) containing: Option<String>,
-    /// File with all rules as JSON, or - for standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "format", "item", "title", "link", "date", "summary", "id", "containing",
-    ])]
-    pub(crate) rules: Option<String>,
+pub(crate) struct SourceTryArguments {
+    /// Address of a feed or a site, or id of a source, like 17
+    #[arg(id = "source", value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// Another address for the source
+    #[arg(long, value_name = "URL")]
+    pub(crate) address: Option<String>,
+    /// Use the address unchanged: do not look for a feed there
+    #[arg(long)]
+    pub(crate) no_discover: bool,
+    #[command(flatten)]
+    pub(crate) description: DescriptionArguments,
 }
 
 /// Which sources.
@@ -189,14 +201,19 @@ pub(crate) struct SourceListArguments {
         value_name = "REASON",
         num_args = 0..=1,
         default_missing_value = "any",
-        value_parser = ["any", "silent", "failing", "duplicate", "credentials"]
+        value_parser = [
+            "any", "silent", "truncated", "identity", "failing", "duplicate", "credentials", "gone",
+        ]
     )]
     pub(crate) attention: Option<String>,
+    /// Only sources in this category and below it
+    #[arg(long)]
+    pub(crate) category: Option<String>,
     /// Only sources whose name or address contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) containing: Option<String>,
     /// Only due sources, longest waiting first
-    #[arg(long, conflicts_with_all = ["state", "cadence", "attention", "containing", "all"])]
+    #[arg(long, conflicts_with_all = ["state", "cadence", "attention", "category", "containing", "all"])]
     pub(crate) due: bool,
     #[command(flatten)]
     pub(crate) many: HowMany,
@@ -204,22 +221,26 @@ pub(crate) struct SourceListArguments {
 
 /// What to change. What is left out stays.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("changes").required(true).multiple(true))]
 pub(crate) struct SourceSetArguments {
     #[command(flatten)]
     pub(crate) source: SourceArguments,
+    /// New address; entries, statistics and rhythm stay
+    #[arg(long, value_name = "URL")]
+    pub(crate) address: Option<String>,
     /// New name
-    #[arg(long, group = "changes")]
+    #[arg(long)]
     pub(crate) name: Option<String>,
     /// New category; "" for none
-    #[arg(long, group = "changes")]
+    #[arg(long)]
     pub(crate) category: Option<String>,
     /// New check policy; `auto` returns to sources.policy
-    #[arg(long, group = "changes")]
+    #[arg(long)]
     pub(crate) policy: Option<String>,
     /// Fixed check interval, P0 to P6; P7 pauses it; `auto` removes the fixed interval
-    #[arg(long, value_name = "P0…P7", group = "changes")]
+    #[arg(long, value_name = "P0…P7")]
     pub(crate) cadence: Option<String>,
+    #[command(flatten)]
+    pub(crate) description: DescriptionArguments,
 }
 
 /// Which entries.
@@ -231,6 +252,15 @@ pub(crate) struct EntriesArguments {
     /// Only entries first seen since: 2h, 7d, or a time as for `task put --at`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
+    /// Only entries with these words, like 'ferry "night train" -strike'
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) search: Option<String>,
+    /// Only entries of sources in this category and below it
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+    /// Fetch the full text of this entry from its link, and store it
+    #[arg(long, value_name = "ENTRY", exclusive = true)]
+    pub(crate) full_text: Option<i64>,
     #[command(flatten)]
     pub(crate) many: HowMany,
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use almanack_core::time::Clock;
 use almanack_engine::{editions::Editions, reloadable::Reloadable};
-use almanack_server::{AppState, Limits, Tick, access::Access, problem::Problem as ServerProblem};
+use almanack_server::{
+    AppState, Limits, Publishers, Tick, access::Access, problem::Problem as ServerProblem,
+};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -92,6 +94,10 @@ async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Res
             context.reach.clone(),
         ),
         sources: Arc::new(context.sources().await?),
+        publishers: Publishers {
+            reach: wiring::push_reach(settings),
+            ..Publishers::default()
+        },
         opml: Arc::new(Lists(Arc::clone(&context.clock))),
         subscriptions: Reloadable::new(wiring::subscriptions(settings)),
         watching: None,
@@ -113,6 +119,7 @@ async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Res
         limits,
         configuration: Reloadable::new(Vec::new()),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
+        about: wiring::about(settings),
         version: env!("CARGO_PKG_VERSION"),
     })
 }

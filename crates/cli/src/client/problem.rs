@@ -102,6 +102,7 @@ impl Refusal {
             ("no_such_source", _) => {
                 "`almanack source list --containing TEXT` finds sources by name or address"
             }
+            ("no_such_entry", _) => "`almanack source entries` lists entries with their ids",
             ("not_a_feed", _) => {
                 "give the feed's address, or read the page by rules: --as html --item … --title …"
             }
@@ -118,6 +119,8 @@ impl Refusal {
             ("contended" | "busy" | "shutting_down" | "timed_out", _) => "try again",
             ("still_running", _) => "use --force to fire anyway",
             ("managed_schedule", _) => "change or remove it in its file",
+            ("source_not_active", _) => "resume it: `almanack source resume SOURCE`",
+            ("managed_source", _) => "change or remove it under [[source]] in its file",
             ("idempotency_key_reused", _) => "use a new key for a new request",
             ("unauthenticated", _) => {
                 "set ALMANACK_TOKEN to a token; create one with `almanack token create` on the \

@@ -20,11 +20,11 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{SpedClock, Speed, SystemClock, pause};
 use almanack_core::{
-    source::{Definition, reading::Reading},
+    source::Definition,
     store::{SourceFilter, Store},
     time::Clock,
 };
-use almanack_engine::sources::Sources;
+use almanack_engine::sources::{Error as SourceError, Sources};
 use almanack_lab::{
     article,
     authors::{Editor, Habits},
@@ -216,7 +216,11 @@ async fn ask_for_checks(store: &dyn Store, sources: &Sources, outside: &Outside)
         ..SourceFilter::default()
     };
     for source in store.list_sources(&filter).await?.rows {
-        sources.check_now(source.id, "demo").await?;
+        match sources.check_now(source.id, "demo").await {
+            // One of the demo's feeds is gone for good.
+            Ok(_) | Err(SourceError::NotActive { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(())
 }
@@ -269,10 +273,8 @@ fn subscriptions(outside: &Outside) -> Vec<Definition> {
         .map(|feed| Definition {
             name: feed.name,
             address: feed.url,
-            reading: Reading::Feed,
             category: feed.category,
-            policy: None,
-            cadence: None,
+            ..Definition::default()
         })
         .collect()
 }

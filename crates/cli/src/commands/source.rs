@@ -1,7 +1,5 @@
 //! `almanack source …`, and `almanack why source:17`
 
-use std::collections::BTreeMap;
-
 use almanack_core::source::entry::canonical_address;
 use url::Url;
 
@@ -9,9 +7,13 @@ use crate::commands::prelude::*;
 
 mod add;
 mod check;
+mod courtesy;
 mod opml;
+mod options;
+mod preview;
 mod replay;
 mod rules;
+mod set;
 mod show;
 mod week;
 mod why;
@@ -25,6 +27,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
     let client = &at.open(database_need(command)).await?;
     match command {
         SourceCommand::Add(given) => add::run(client, given, output).await,
+        SourceCommand::Try(given) => preview::run(client, given, output).await,
         SourceCommand::List(given) => list(given).write(client, output).await,
         SourceCommand::Show(given) => show::run(client, given, output).await,
         SourceCommand::Check {
@@ -58,10 +61,11 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
                 format!("resumed source {id}: {name}; the next check starts as soon as a node has a free slot")
             })
         }
-        SourceCommand::Set(given) => set(client, given, output).await,
+        SourceCommand::Set(given) => set::run(client, given, output).await,
         SourceCommand::Remove { source, yes } => remove(client, source, *yes, output).await,
         SourceCommand::Entries(given) => entries(client, given, output).await,
         SourceCommand::Stats { source_type } => stats(client, source_type.as_deref(), output).await,
+        SourceCommand::Courtesy(given) => courtesy::run(client, given, output).await,
         SourceCommand::Replay(given) => replay::run(given, output),
         SourceCommand::Import { file } => opml::import(client, file, output).await,
         SourceCommand::Export { file } => opml::export(client, file.as_deref(), output).await,
@@ -75,6 +79,7 @@ fn database_need(command: &SourceCommand) -> DatabaseNeed {
     match command {
         // A dry run must not leave a database behind.
         SourceCommand::Add(given) if given.dry_run => DatabaseNeed::Nothing,
+        SourceCommand::Try(given) if !preview::is_source(&given.source) => DatabaseNeed::Nothing,
         SourceCommand::Add(_) | SourceCommand::Import { .. } => DatabaseNeed::New,
         _ => DatabaseNeed::Existing,
     }
@@ -119,6 +124,13 @@ impl NamedSource {
     }
 }
 
+/// How far a publisher's clock is off, in words.
+fn clock_off(ahead_s: i64) -> String {
+    let off = when::rounded(SignedDuration::from_secs(ahead_s.abs()));
+    let side = if ahead_s > 0 { "ahead" } else { "behind" };
+    format!("{off} {side}")
+}
+
 /// The given source: by id, as a task's subject, or by address.
 async fn load(client: &Client, given: &str) -> Result<NamedSource> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);
@@ -142,7 +154,7 @@ async fn load(client: &Client, given: &str) -> Result<NamedSource> {
 /// way.
 async fn find(client: &Client, given: &str) -> Result<String> {
     let wanted = canonical_address(given);
-    let host = Url::parse(given).ok();
+    let host = Url::parse(&wanted).ok();
     let host = host.as_ref().and_then(Url::host_str).unwrap_or(given);
     let on_host = client
         .all(Call::get(&["sources"]).query("q", Some(host)), "sources")
@@ -190,40 +202,9 @@ fn list(given: &SourceListArguments) -> List {
         .query("state", given.state.as_deref())
         .query("cadence", given.cadence.as_deref())
         .query("attention", given.attention.as_deref())
+        .query("category", given.category.as_deref())
         .query("q", given.containing.as_deref());
     List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
-}
-
-/// `auto` returns a manual setting to the default.
-fn by_hand(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.eq_ignore_ascii_case("auto"))
-}
-
-async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
-    let changes = [
-        ("name", given.name.as_deref().map(Some)),
-        ("category", given.category.as_deref().map(Some)),
-        ("policy", given.policy.as_deref().map(by_hand)),
-        ("cadence", given.cadence.as_deref().map(by_hand)),
-    ];
-    let changes = changes.into_iter();
-    let changes: BTreeMap<&str, Option<&str>> = changes
-        .filter_map(|(key, value)| Some((key, value?)))
-        .collect();
-    let before = load(client, &given.source.id).await?;
-    let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
-    let answer = client.call(call).await?;
-    output.report(&answer, |it| {
-        let keys = ["name", "category", "policy", "cadence_by_hand", "state"];
-        if keys.iter().all(|key| it[*key] == before.now[*key]) {
-            return format!("No change: source {} is already in that state", before.id);
-        }
-        let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
-            (Some("active"), Some(at)) => format!("; next check {}", moment_of(at, answer.now)),
-            (state, _) => format!("; it is {}", state.unwrap_or_default()),
-        };
-        format!("changed source {}: {}{next}", before.id, called(it))
-    })
 }
 
 /// Deletes a source and its entries, after a confirmation.
@@ -257,15 +238,31 @@ const ENTRIES: &[Column] = &[
 const PUBLISHED: Column = column("PUBLISHED", "/published_at", at).or("no time");
 
 async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output) -> Done {
+    if let Some(id) = given.full_text {
+        return read_full_text(client, id, output).await;
+    }
     let since = given.since.as_deref();
     let since = since.map(|text| since_of(text, client.now())).transpose()?;
     let call = match &given.id {
         Some(id) => load(client, id).await?.get("entries"),
         None => Call::get(&["entries"]),
     };
-    let call = call.query("since", since);
+    let call = call
+        .query("q", given.search.as_deref())
+        .query("category", given.category.as_deref())
+        .query("since", since);
     let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.many.limit());
     list.write(client, output).await
+}
+
+/// Has an entry's page read, and its text stored.
+async fn read_full_text(client: &Client, id: i64, output: &mut Output) -> Done {
+    let call = Call::post(&["entries", &id.to_string(), "full-text"]);
+    let answer = client.call(call).await?;
+    output.report(&answer, |it| {
+        let (title, bytes) = (text(&it["title"]), text(&it["content"]).len());
+        format!("stored the full text of entry {id}, {bytes} bytes: {title}")
+    })
 }
 
 /// A distance back from now, or a time.

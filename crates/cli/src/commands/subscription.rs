@@ -52,6 +52,10 @@ fn wants(subscription: &Value) -> String {
     if !kinds.is_empty() {
         words = format!("{words}; of kinds {kinds}");
     }
+    let categories = text(&subscription["categories"]);
+    if !categories.is_empty() {
+        words = format!("{words}; of sources in {categories}");
+    }
     if let Some(prefix) = subscription["subject_prefix"].as_str() {
         words = format!("{words}; about {prefix}…");
     }

@@ -52,7 +52,8 @@ async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> R
     })?;
     let node = process::admit(&equipment, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), timing.clock.clone(), outbound.reach());
-    let files = Files::new(inputs.clone(), schedules, outbound);
+    let defined = (schedules, equipment.sources().sources.clone());
+    let files = Files::new(inputs.clone(), defined, outbound);
     let passes = wiring::ticker(store, &timing, node.counters());
     let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));
     let ticked = ticked.await;

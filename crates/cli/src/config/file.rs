@@ -21,6 +21,7 @@ use super::{
     schedule::{self, FileSchedules, SCHEDULES},
     secret,
     source::Source,
+    sources::{self, FileSources, SOURCES},
     value,
 };
 use crate::suggest;
@@ -36,6 +37,8 @@ pub(crate) struct Document {
     pub(crate) problems: Vec<Problem>,
     /// Its schedules, and what is wrong with them.
     pub(crate) schedules: FileSchedules,
+    /// Its sources, and what is wrong with them.
+    pub(crate) sources: FileSources,
 }
 
 /// Reads everything, and covers in `source` what must not be shown.
@@ -47,6 +50,10 @@ pub(crate) fn read(source: &mut Source) -> Document {
         if name.get_ref() == SCHEDULES {
             let (schedules, covered) = schedule::read(value, &text);
             walk.schedules = schedules;
+            walk.covered.extend(covered);
+        } else if name.get_ref() == SOURCES {
+            let (sources, covered) = sources::read(value);
+            walk.sources = sources;
             walk.covered.extend(covered);
         } else if name.get_ref() == SUBSCRIPTIONS {
             walk.subscriptions(value);
@@ -71,16 +78,17 @@ pub(crate) fn read(source: &mut Source) -> Document {
     for span in walk.covered {
         source.cover(span);
     }
-    let schedules = if syntax.is_empty() {
-        walk.schedules
+    let (schedules, sources) = if syntax.is_empty() {
+        (walk.schedules, walk.sources)
     } else {
-        FileSchedules::default()
+        Default::default()
     };
     syntax.extend(walk.problems);
     Document {
         layer: walk.layer,
         problems: syntax,
         schedules,
+        sources,
     }
 }
 
@@ -131,6 +139,7 @@ fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
 struct Walk {
     layer: Layer,
     schedules: FileSchedules,
+    sources: FileSources,
     problems: Vec<Problem>,
     covered: Vec<Range<usize>>,
 }

@@ -1,5 +1,5 @@
-//! The JSON Schema of the configuration, for editors: generated from the tables of settings and of
-//! schedules.
+//! The JSON Schema of the configuration, for editors: generated from the tables of settings, of
+//! schedules and of sources.
 //!
 //! It describes what the file may contain. `almanack check` also checks combinations of keys and
 //! the bounds of durations.
@@ -14,6 +14,10 @@ use super::{
         shape::{Field, SCHEDULE, TARGETS},
     },
     settings,
+    sources::{
+        SOURCES,
+        shape::{READINGS, SOURCE},
+    },
     table::{Listed, Shape, Usual},
 };
 use crate::when::show_duration;
@@ -37,6 +41,12 @@ pub(crate) fn document() -> Value {
         &mut root,
         SCHEDULES,
         json!({ "type": "array", "items": schedule }),
+    );
+    let source = of_fields("A source to check.", SOURCE, &Value::Null);
+    put(
+        &mut root,
+        SOURCES,
+        json!({ "type": "array", "items": source }),
     );
     root
 }
@@ -127,24 +137,26 @@ fn of_shape(shape: &Shape) -> Value {
             json!({ "type": "array", "items": { "type": "string" } })
         }
         Shape::Texts(words) => json!({ "type": "array", "items": { "enum": words } }),
-        Shape::TextByName => {
+        Shape::TextByName | Shape::Headers => {
             json!({ "type": "object", "additionalProperties": { "type": "string" } })
         }
         Shape::Anything => json!({}),
-        Shape::Target => json!({ "oneOf": targets() }),
+        Shape::Target => json!({ "oneOf": variants("type", TARGETS) }),
+        Shape::Reading => json!({ "oneOf": variants("how", READINGS) }),
     }
 }
 
-fn targets() -> Vec<Value> {
-    let target = |(name, fields): &(&str, &[Field])| {
+/// A schema for each value of the key that decides.
+fn variants(by: &str, variants: &[(&str, &[Field])]) -> Vec<Value> {
+    let variant = |(name, fields): &(&str, &[Field])| {
         let mut schema = of_fields("", fields, &Value::Null);
-        schema["properties"]["type"] = json!({ "const": name });
+        schema["properties"][by] = json!({ "const": name });
         schema
     };
-    TARGETS.iter().map(target).collect()
+    variants.iter().map(variant).collect()
 }
 
-/// A table of a schedule; what is not written is as in `defaults`.
+/// A table of a list; what is not written is as in `defaults`.
 fn of_fields(about: &str, fields: &[Field], defaults: &Value) -> Value {
     let mut properties = Map::new();
     for field in fields {

@@ -45,9 +45,13 @@ pub(crate) enum Shape {
     TruthOrChoice(Words),
     Texts(Words),
     TextByName,
+    /// Texts by name, of which each may be a secret.
+    Headers,
     Anything,
     /// A table whose keys depend on its type.
     Target,
+    /// A table whose keys depend on how a source is read.
+    Reading,
 }
 
 /// The default of a key.

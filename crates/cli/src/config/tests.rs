@@ -10,6 +10,10 @@ use super::{
         shape::{Field, SCHEDULE, TARGETS},
     },
     settings,
+    sources::{
+        SOURCES,
+        shape::{READINGS, SOURCE},
+    },
     table::{Listed, Shape, Usual, Words},
 };
 use crate::when::show_duration;
@@ -54,6 +58,13 @@ fn document() -> String {
     for (type_name, of_target) in TARGETS {
         let own = of_target.iter().filter(|field| field.name != "type");
         fields(&mut text, &format!("target.type = \"{type_name}\": "), own);
+    }
+    let about = "Sources that the file defines. Adopted as soon as the file changes.";
+    heading(&mut text, &format!("[[{SOURCES}]]"), about);
+    fields(&mut text, "", SOURCE);
+    for (how, of_reading) in READINGS {
+        let own = of_reading.iter().filter(|field| field.name != "how");
+        fields(&mut text, &format!("reading.how = \"{how}\": "), own);
     }
     text
 }
@@ -129,7 +140,7 @@ fn value(shape: &Shape) -> String {
         Shape::TruthOrChoice(list) => format!("`true`, `false`, {}", words(list, ", ")),
         Shape::Texts(list) if list.is_empty() => "list".to_owned(),
         Shape::Texts(list) => format!("list of {}", words(list, ", ")),
-        Shape::TextByName | Shape::Target => "table".to_owned(),
+        Shape::TextByName | Shape::Headers | Shape::Target | Shape::Reading => "table".to_owned(),
         Shape::Anything => "anything".to_owned(),
     }
 }

@@ -1,11 +1,11 @@
-//! Keeps the schedules in the store equal to those in the files.
+//! Keeps the schedules and sources in the store equal to those in the files.
 //!
 //! The files are read again when their time or length has changed, or on SIGHUP. Invalid parts
 //! change nothing: a bad schedule stays unchanged, and a bad file leaves all of its schedules
 //! unchanged (DP-18). One exception: a line of DISPATCH without `name=` is identified by its
 //! content, so one that becomes invalid counts as removed, and so does its schedule. Without a file
 //! and without DISPATCH, the schedules in the store stay: a command run in the wrong folder must
-//! not remove them.
+//! not remove them. The same holds for the sources of the file.
 //!
 //! All nodes that share a database do this; the first one writes, the others find it written. Each
 //! node trusts the hooks of its own files, so nodes that fire the same schedules read the same
@@ -22,7 +22,10 @@ use almanack_core::{
     address,
     plan::{Origin, ScheduleName},
 };
-use almanack_engine::schedules::{self, Expected, Schedules, Synced, Wanted, Writer};
+use almanack_engine::{
+    schedules::{self, Expected, Schedules, Synced, Wanted, Writer},
+    sources::{self, Sources},
+};
 
 use crate::{
     config::{
@@ -31,6 +34,7 @@ use crate::{
         report::{Problem, Report, Severity},
         settings::{Editions, edition},
     },
+    failure::Result,
     wiring::{Outbound, hooks},
 };
 
@@ -48,6 +52,7 @@ pub(super) struct Reading {
 pub(crate) struct Files {
     inputs: Inputs,
     schedules: Arc<Schedules>,
+    sources: Arc<Sources>,
     outbound: Outbound,
     /// The origins of the hooks of the files' schedules.
     hooks: BTreeSet<address::Origin>,
@@ -57,10 +62,15 @@ pub(crate) struct Files {
 
 impl Files {
     /// Nothing has been read yet.
-    pub(crate) fn new(inputs: Inputs, schedules: Arc<Schedules>, outbound: Outbound) -> Self {
+    pub(crate) fn new(
+        inputs: Inputs,
+        (schedules, sources): (Arc<Schedules>, Arc<Sources>),
+        outbound: Outbound,
+    ) -> Self {
         Self {
             inputs,
             schedules,
+            sources,
             outbound,
             hooks: BTreeSet::new(),
             seen: Vec::new(),
@@ -68,7 +78,7 @@ impl Files {
     }
 
     /// Reads the files and updates the store, with these settings.
-    pub(crate) async fn sync(&mut self, in_force: &Settings) -> Result<(), schedules::Error> {
+    pub(crate) async fn sync(&mut self, in_force: &Settings) -> Result<()> {
         let reading = self.read(Need::Database);
         self.bring_in_line(reading, in_force).await
     }
@@ -89,7 +99,7 @@ impl Files {
         &mut self,
         reading: Reading,
         in_force: &Settings,
-    ) -> Result<(), schedules::Error> {
+    ) -> Result<()> {
         let Reading { loaded, looked } = reading;
         let mut seen = vec![looked];
         if let Some(settings) = &loaded.settings {
@@ -98,9 +108,12 @@ impl Files {
             self.trust_hooks(&loaded);
             self.sync_file(&loaded, in_force).await?;
             self.sync_dispatch(settings).await?;
+            Box::pin(self.sync_sources(&loaded)).await?;
         } else {
             let error = first_error(&loaded.report);
-            tracing::error!("the configuration is invalid; schedules stay unchanged: {error}");
+            tracing::error!(
+                "the configuration is invalid; schedules and sources stay unchanged: {error}"
+            );
         }
         self.seen = seen;
         Ok(())
@@ -140,11 +153,7 @@ impl Files {
         self.outbound.trust(&self.hooks);
     }
 
-    async fn sync_file(
-        &self,
-        loaded: &Loaded,
-        settings: &Settings,
-    ) -> Result<(), schedules::Error> {
+    async fn sync_file(&self, loaded: &Loaded, settings: &Settings) -> Result<()> {
         let Some(source) = &loaded.report.source else {
             return self.sync_edition(settings).await;
         };
@@ -160,7 +169,7 @@ impl Files {
 
     /// Without a file, the environment decides whether there are editions. Otherwise they stay
     /// unchanged.
-    async fn sync_edition(&self, settings: &Settings) -> Result<(), schedules::Error> {
+    async fn sync_edition(&self, settings: &Settings) -> Result<()> {
         let by = "environment";
         if let Some(Wanted { name, definition }) = ticks(settings) {
             self.schedules
@@ -177,13 +186,25 @@ impl Files {
             match removed.await {
                 Ok(_)
                 | Err(schedules::Error::Unknown { .. } | schedules::Error::Managed { .. }) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
     }
 
-    async fn sync_dispatch(&self, settings: &Settings) -> Result<(), schedules::Error> {
+    async fn sync_sources(&self, loaded: &Loaded) -> Result<()> {
+        let Some(file) = &loaded.report.source else {
+            return Ok(());
+        };
+        let found = &loaded.sources;
+        complain(&loaded.report, &found.problems);
+        let by = format!("file:{}", file.name);
+        let synced = self.sources.sync(found.wanted.clone(), &found.keep, &by);
+        log_sources(&file.name, &synced.await?);
+        Ok(())
+    }
+
+    async fn sync_dispatch(&self, settings: &Settings) -> Result<()> {
         let DispatchText {
             wanted,
             keep,
@@ -246,6 +267,22 @@ fn log_synced(file: &str, synced: &Synced) {
             removed = names(&synced.removed),
             unchanged = synced.unchanged,
             "applied the schedules of {file}"
+        );
+    }
+}
+
+fn log_sources(file: &str, synced: &sources::sync::Synced) {
+    for (address, error) in &synced.refused {
+        tracing::error!(source.url = address, %error, "source of {file} refused");
+    }
+    if !synced.is_quiet() {
+        let listed = |addresses: &[String]| super::names(addresses.iter().map(String::as_str));
+        tracing::info!(
+            added = listed(&synced.added),
+            changed = listed(&synced.changed),
+            paused = listed(&synced.released),
+            unchanged = synced.unchanged,
+            "applied the sources of {file}"
         );
     }
 }

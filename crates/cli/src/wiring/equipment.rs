@@ -23,13 +23,13 @@ use almanack_engine::{
     tick::Ticker,
     watch::{self, Watching},
 };
-use almanack_server::Tick;
+use almanack_server::{Publishers, Tick};
 
 use super::{
     Lookout, Outbound, Timing, alerts,
     editions::{self, Purpose, Workshop},
     entropy, event_delivery, kinds, node_settings, rescheduler, runner_settings,
-    sources::node_checker,
+    sources::{Kept, fleet, hubs, node_checker},
     store_folder,
     targets::{self, Own},
 };
@@ -124,6 +124,13 @@ impl Equipment {
             node: ground.node,
         };
         let editions = workshop.editions(Purpose::Make, ground.paper)?;
+        let fleet = fleet(settings);
+        let kept = Kept {
+            environment: ground.environment,
+            fleet: &fleet,
+        };
+        let checker = node_checker(settings, kept, store, timing)?;
+        let hubs = hubs(settings, checker.clone());
         let lasting = Lasting {
             environment: ground.environment.clone(),
             store: Arc::clone(store),
@@ -132,7 +139,7 @@ impl Equipment {
                 settings,
                 (store, changes),
                 (&timing.clock, Arc::clone(&rescheduler)),
-                node_checker(settings, store, timing)?,
+                (Arc::new(checker), hubs, fleet),
             ),
             rescheduler,
             editions,
@@ -207,6 +214,16 @@ impl Equipment {
     /// Sources and their maintenance.
     pub(crate) fn sources(&self) -> &Lookout {
         &self.lasting.sources
+    }
+
+    /// What publishers and their hubs may do at this node.
+    pub(crate) fn publishers(&self, settings: &Settings) -> Publishers {
+        let Lasting {
+            sources,
+            subscriptions,
+            ..
+        } = &self.lasting;
+        sources.publishers(settings, subscriptions)
     }
 
     /// Alert rules and channels.

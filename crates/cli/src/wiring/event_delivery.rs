@@ -35,6 +35,7 @@ pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscri
                 .map(|it| it.as_str().to_owned())
                 .collect(),
             kinds: wants.kinds.iter().map(ToString::to_string).collect(),
+            categories: wants.categories.clone(),
             subject_prefix: wants.subject_prefix.clone(),
         }
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_adapters::opml::{self, Subscription};
 use almanack_core::{
-    source::{Definition, reading::Reading},
+    source::{Definition, options::Options, reading::Reading},
     time::Clock,
 };
 use almanack_server::{Opml, Outline};
@@ -39,10 +39,12 @@ pub(crate) fn definition(feed: Subscription) -> Definition {
     Definition {
         name: feed.title,
         address: feed.address,
-        reading: Reading::Feed,
         category: feed.category,
-        policy: None,
-        cadence: None,
+        options: Options {
+            site: feed.site,
+            ..Options::default()
+        },
+        ..Definition::default()
     }
 }
 
@@ -56,6 +58,7 @@ pub(crate) fn write(definitions: &[Definition], clock: &dyn Clock) -> String {
             address: feed.address.clone(),
             title: feed.name.clone(),
             category: feed.category.clone(),
+            site: feed.options.site.clone(),
         })
         .collect();
     opml::export(TITLE, &feeds, clock.now())

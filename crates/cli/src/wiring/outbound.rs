@@ -17,6 +17,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{reloadable::Reloadable, schedules::Wanted};
+use almanack_server::about::{ABOUT_PATH, About};
 use url::Url;
 
 use super::{alerts, editions, share};
@@ -142,10 +143,31 @@ pub(crate) fn called(settings: &Settings) -> Vec<(String, String)> {
 /// connections: checks are minutes apart, and there may be as many hosts as sources.
 pub(super) fn fetching(settings: &Settings) -> Result<Client> {
     make(&ClientSettings {
-        contact: settings.outbound.contact.clone(),
+        contact: contact(settings),
         idle_max: 0,
         ..ClientSettings::new(sources_guard(settings))
     })
+}
+
+/// Whom to ask about checks, in the User-Agent: the contact, and the page about our requests.
+fn contact(settings: &Settings) -> Option<String> {
+    let contact = settings.outbound.contact.clone();
+    let page = settings.server.public_url.as_ref().map(|url| {
+        let base = url.as_str().trim_end_matches('/');
+        format!("{base}{ABOUT_PATH}")
+    });
+    match (contact, page) {
+        (Some(contact), Some(page)) => Some(format!("{contact}; +{page}")),
+        (contact, page) => contact.or(page),
+    }
+}
+
+/// What the page about our requests says.
+pub(crate) fn about(settings: &Settings) -> About {
+    About {
+        contact: settings.outbound.contact.clone(),
+        pace: settings.sources.pace(),
+    }
 }
 
 /// What sources, their entries and the stories of editions may lead to.
@@ -185,4 +207,37 @@ pub(crate) fn hooks(schedules: &[Wanted]) -> impl Iterator<Item = Origin> {
 
 fn origin(url: &str) -> Option<Origin> {
     Origin::of(&Url::parse(url).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{self, Inputs, Need};
+
+    #[test]
+    fn ss_26_the_user_agent_of_checks_leads_to_the_page_about_them() {
+        let (us, page) = ("ada@news.example", "https://news.example/base");
+        for (given, expected) in [
+            (&[][..], None),
+            (&[("outbound.contact", us)], Some("ada@news.example")),
+            (
+                &[("server.public_url", page)],
+                Some("https://news.example/base/about-requests"),
+            ),
+            (
+                &[("outbound.contact", us), ("server.public_url", page)],
+                Some("ada@news.example; +https://news.example/base/about-requests"),
+            ),
+        ] {
+            let flag = |(key, value): &(&str, &str)| {
+                ("--set".to_owned(), (*key).to_owned(), (*value).to_owned())
+            };
+            let inputs = Inputs {
+                flags: given.iter().map(flag).collect(),
+                ..Inputs::default()
+            };
+            let settings = config::load(&inputs, Need::Everything).settings.unwrap();
+            assert_eq!(contact(&settings).as_deref(), expected);
+        }
+    }
 }

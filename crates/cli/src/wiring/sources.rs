@@ -1,9 +1,12 @@
 //! Sources on a node: checks, settings and maintenance.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_adapters::{
-    feed::checker::FeedChecker,
+    feed::{
+        checker::FeedChecker,
+        websub::{Home, WebSub},
+    },
     http::{
         Limits,
         host_paces::{HostPaces, Sharing},
@@ -11,7 +14,12 @@ use almanack_adapters::{
 };
 use almanack_core::{
     event::outgoing::Subscriptions,
-    source::{SOURCE_CHECK, check::Checker},
+    source::{
+        SOURCE_CHECK,
+        check::Checker,
+        filter::Filters,
+        hub::{Hubs, Reach},
+    },
     store::{PermitStore, Store},
     time::{Clock, CorrectedClock},
 };
@@ -24,18 +32,32 @@ use almanack_engine::{
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
         keeper::{KeepEntries, SourceKeeper},
+        push::Push,
     },
 };
+use almanack_server::Publishers;
 
-use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
+use super::{Timing, entropy, is_shared, outbound, own_kind, secrets::SourceSecrets, timeout};
 use crate::{config::Settings, failure::Result};
 
 /// Checks sources, with host paces of this process only: for commands and for single-node stores.
-pub(crate) fn checker(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
-    checker_in(settings, HostPaces::new(settings.sources.pace(), clock))
+pub(crate) fn checker(
+    settings: &Settings,
+    kept: Kept<'_>,
+    clock: Arc<dyn Clock>,
+) -> Result<FeedChecker> {
+    let host_paces = HostPaces::new(settings.sources.pace(), clock);
+    checker_in(settings, kept, host_paces)
 }
 
-fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Checker>> {
+/// What a checker reads secrets from, and where it counts its requests.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept<'a> {
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) fleet: &'a Fleet,
+}
+
+fn checker_in(settings: &Settings, kept: Kept<'_>, host_paces: HostPaces) -> Result<FeedChecker> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -43,20 +65,42 @@ fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Chec
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    Ok(Arc::new(FeedChecker::with_limits(
-        client, host_paces, limits,
-    )))
+    let secrets = SourceSecrets::new(settings, kept.environment);
+    Ok(FeedChecker::with_limits(client, host_paces, limits)
+        .with_secrets(Arc::new(secrets))
+        .reading_entries(sources.entries_per_document)
+        .counted_in(kept.fleet.courtesy()))
+}
+
+/// Asks hubs to push, as `checker` asks sources.
+pub(crate) fn hubs(settings: &Settings, checker: FeedChecker) -> Arc<dyn Hubs> {
+    let home = Home {
+        public_url: settings.server.public_url.clone(),
+        is_on: settings.sources.push,
+        key: settings.sources.push_secret.clone(),
+    };
+    Arc::new(WebSub::new(checker, home, entropy()))
+}
+
+/// Whether hubs can push to the nodes of these settings.
+pub(crate) fn reach(settings: &Settings) -> Reach {
+    match (settings.sources.push, &settings.server.public_url) {
+        (false, _) => Reach::Off,
+        (true, None) => Reach::NoAddress,
+        (true, Some(_)) => Reach::Open,
+    }
 }
 
 /// The same for a node: where several nodes share a database, they share their host paces.
 pub(super) fn node_checker(
     settings: &Settings,
+    kept: Kept<'_>,
     store: &Arc<dyn Store>,
     timing: &Timing,
-) -> Result<Arc<dyn Checker>> {
+) -> Result<FeedChecker> {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
-        return checker(settings, clock);
+        return checker(settings, kept, clock);
     }
     let sharing = Sharing {
         store: Arc::clone(store) as Arc<dyn PermitStore>,
@@ -65,7 +109,7 @@ pub(super) fn node_checker(
         lease: settings.node.lease_policy(),
         visitor: format!("{:016x}", entropy().next_u64()),
     };
-    checker_in(settings, HostPaces::sharing(pace, sharing))
+    checker_in(settings, kept, HostPaces::sharing(pace, sharing))
 }
 
 /// What all sources together may cost.
@@ -77,6 +121,9 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
         floor: sources.floor,
         ceiling: sources.ceiling,
         checks_per_day: f64::from(sources.checks_per_day),
+        slow_share: f64::from(sources.slow_percent) / 100.0,
+        // Each was read when the settings were.
+        filters: Filters::parse(&sources.filters).unwrap_or_default(),
     }))
 }
 
@@ -84,6 +131,7 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
 #[derive(Clone)]
 pub(crate) struct Lookout {
     checker: Arc<dyn Checker>,
+    hubs: Arc<dyn Hubs>,
     fleet: Arc<Fleet>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -98,10 +146,9 @@ impl Lookout {
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
         (clock, rescheduler): (&Arc<CorrectedClock>, Arc<Rescheduler>),
-        checker: Arc<dyn Checker>,
+        (checker, hubs, fleet): (Arc<dyn Checker>, Arc<dyn Hubs>, Arc<Fleet>),
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
-        let fleet = fleet(settings);
         let sources = Sources {
             store: Arc::clone(changes),
             clock: Arc::clone(&clock),
@@ -111,6 +158,7 @@ impl Lookout {
         };
         Self {
             checker,
+            hubs,
             fleet,
             store: Arc::clone(work),
             clock,
@@ -138,14 +186,37 @@ impl Lookout {
         handlers: Handlers,
         subscriptions: &Reloadable<Subscriptions>,
     ) -> Result<Handlers> {
-        let handler = SourceHandler {
+        let handler = self.handler(subscriptions);
+        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
+    }
+
+    fn handler(&self, subscriptions: &Reloadable<Subscriptions>) -> SourceHandler {
+        SourceHandler {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             checker: Arc::clone(&self.checker),
             fleet: Arc::clone(&self.fleet),
             subscriptions: subscriptions.clone(),
+            hubs: Arc::clone(&self.hubs),
+        }
+    }
+
+    /// What publishers and their hubs may do at this node.
+    pub(crate) fn publishers(
+        &self,
+        settings: &Settings,
+        subscriptions: &Reloadable<Subscriptions>,
+    ) -> Publishers {
+        let push = Push {
+            sources: Arc::clone(&self.sources),
+            handler: self.handler(subscriptions),
+            body_bytes: settings.sources.body_bytes,
         };
-        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
+        Publishers {
+            push: Some(Arc::new(push)),
+            reach: self.hubs.reach(),
+            ping: settings.sources.ping,
+        }
     }
 
     /// Maintains the price, the tasks of sources and their entries.

@@ -33,15 +33,20 @@ impl Answer {
     }
 }
 
+/// A client for what is not JSON.
+pub(crate) fn client() -> reqwest::Client {
+    // The provider may be there already, from another test of this process.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    #[expect(clippy::disallowed_methods, reason = "tests ask from outside")]
+    let client = reqwest::Client::builder().no_proxy().timeout(ANSWER_WITHIN);
+    // A connection kept open would tie a request to a process that was killed since.
+    client.pool_max_idle_per_host(0).build().unwrap()
+}
+
 impl Api {
     pub(crate) fn at(address: SocketAddr) -> Self {
-        // The provider may be there already, from another test of this process.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        #[expect(clippy::disallowed_methods, reason = "tests ask from outside")]
-        let client = reqwest::Client::builder().no_proxy().timeout(ANSWER_WITHIN);
         Self {
-            // A connection kept open would tie a request to a process that was killed since.
-            client: client.pool_max_idle_per_host(0).build().unwrap(),
+            client: client(),
             base: format!("http://{address}"),
             token: None,
         }

@@ -46,7 +46,7 @@ fn an_unknown_key_without_a_neighbour_gets_the_list() {
       |
     2 | port = ***
       | ^^^^
-      = hint: use one of `listen`, `allowed_hosts`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
+      = hint: use one of `listen`, `allowed_hosts`, `public_url`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
 
     1 error
     ");
@@ -547,6 +547,7 @@ fn what_is_in_force_and_why() {
     backup.keep                         7                                           default
     server.listen                       "127.0.0.1:8080"                            default
     server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
+    server.public_url                   (none)                                      default
     server.trusted_proxies              []                                          default
     server.shutdown_delay               "3s"                                        default
     server.connections                  512                                         default
@@ -574,17 +575,24 @@ fn what_is_in_force_and_why() {
     outbound.allow                      []                                          default
     outbound.contact                    (none)                                      default
     sources.allow                       []                                          default
+    sources.secrets                     []                                          default
     sources.policy                      "adaptive"                                  default
     sources.checks_per_day              24                                          default
+    sources.slow_percent                0                                           default
     sources.floor                       "15m"                                       default
     sources.ceiling                     "24h"                                       default
     sources.interval                    "1h"                                        default
     sources.keep_days                   90                                          default
     sources.keep_per_source             500                                         default
+    sources.filters                     []                                          default
     sources.timeout                     "30s"                                       default
     sources.body_bytes                  8388608                                     default
+    sources.entries_per_document        2000                                        default
     sources.host_concurrency            1                                           default
     sources.host_pace                   "5/10s"                                     default
+    sources.push                        true                                        default
+    sources.push_secret                 (from random tokens in the database alone)  default
+    sources.ping                        false                                       default
     schedules.dispatch                  (none; or set DISPATCH)                     default
     schedules.reload                    "5s"                                        default
     github.api_url                      "https://api.github.com"                    default

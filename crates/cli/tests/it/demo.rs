@@ -91,7 +91,10 @@ async fn collects(api: &Api) {
     })
     .await;
     until(api, "a broken source was found out", path, |json| {
-        some(json, "sources", |source| source["state"] == "ended").is_some()
+        some(json, "sources", |source| {
+            source["last_error_class"] == "gone"
+        })
+        .is_some()
             && some(json, "sources", |source| {
                 source["attention"] == "credentials"
             })

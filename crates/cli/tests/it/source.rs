@@ -1,7 +1,10 @@
 //! `almanack source`: what people see and what programs see.
 
+mod fetching;
 mod killed;
 mod live;
+mod pushed;
+mod repair;
 mod wrong;
 
 use serde_json::Value;

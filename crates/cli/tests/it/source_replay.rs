@@ -33,14 +33,15 @@ fn policies_are_compared_in_a_table() {
         "trace.tsv",
     ];
     insta::assert_snapshot!(home.run(&line).to_string(), @"
-    POLICY    CLASS     SOURCES  ENTRIES  CHECKS/DAY  MEAN   MEDIAN  P95    MACRO  HITS    FIXED
+    POLICY    CLASS     SOURCES  ENTRIES  CHECKS/DAY  MEAN   MEDIAN  P95    MACRO  HITS    FIXED  EVEN
     fixed:1h  all       2        315      23.99       0.634  0.716   0.716  0.429  13.3 %
-              realtime  1        270      23.99       0.716  0.716   0.716  0.716  20.9 %  0.716
-              daily     1        45       23.98       0.142  0.142   0.181  0.142  4.2 %   0.142
+              realtime  1        270      23.99       0.716  0.716   0.716  0.716  20.9 %  0.716  0.716
+              daily     1        45       23.98       0.142  0.142   0.181  0.142  4.2 %   0.142  0.142
     fixed:2h  all       2        315      11.99       1.634  1.716   1.716  1.429  26.7 %
-              realtime  1        270      12.00       1.716  1.716   1.716  1.716  41.7 %  1.716
-              daily     1        45       11.99       1.142  1.143   1.181  1.143  8.3 %   1.142
-    delays are in hours; FIXED is the mean delay of a fixed interval with as many checks
+              realtime  1        270      12.00       1.716  1.716   1.716  1.716  41.7 %  1.716  1.716
+              daily     1        45       11.99       1.142  1.143   1.181  1.143  8.3 %   1.142  1.142
+    delays are in hours; FIXED is the mean delay of a fixed interval with as many checks,
+    EVEN that of one interval for all sources with as many checks as all of them got
     exit 0
     ");
 }
@@ -82,7 +83,7 @@ fn ss_15_the_adaptive_policy_is_given_as_many_checks_as_another_makes() {
         .map(String::as_str)
         .collect();
     keys.sort_unstable();
-    insta::assert_snapshot!(keys.join(" "), @"checks checks_per_source_day classes entries hit_rate macro_mean_delay_h mean_delay_h median_delay_h missed p95_delay_h policy price_h sources");
+    insta::assert_snapshot!(keys.join(" "), @"checks checks_per_source_day classes entries first_fortnight_delay_h hit_rate macro_mean_delay_h mean_delay_h median_delay_h missed p95_delay_h policy price_h sources");
     assert!(
         adaptive["classes"]["realtime"]["fixed"]["mean_delay_h"].is_number(),
         "{ran}"

@@ -269,17 +269,16 @@ fn parked(facts: &Facts) -> Vec<Finding> {
     parked.collect()
 }
 
-/// What sources report about themselves. One that moved onto another is no emergency: it is in the
-/// list of sources.
+/// What sources report about themselves. What costs no entries is no emergency: it is in the list
+/// of sources.
 fn attention(source: &Source) -> Option<Finding> {
-    if source.state != SourceState::Active {
-        return None;
-    }
-    let rule = match source.attention? {
-        Attention::Silent => Rule::Silent,
-        Attention::Failing => Rule::Failing,
-        Attention::Credentials => Rule::Credentials,
-        Attention::Duplicate => return None,
+    let rule = match (source.attention?, &source.state) {
+        (Attention::Silent, SourceState::Active) => Rule::Silent,
+        // One that has ended failed for good, and is not looked at any more.
+        (Attention::Failing, SourceState::Active)
+        | (Attention::Gone, SourceState::Ended { .. }) => Rule::Failing,
+        (Attention::Credentials, SourceState::Active) => Rule::Credentials,
+        _ => return None,
     };
     let name = source.definition.name.as_str();
     let name = if name.is_empty() { "unnamed" } else { name };

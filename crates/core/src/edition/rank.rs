@@ -116,6 +116,8 @@ mod tests {
             source: SourceId(1),
             key: "id:1".to_owned(),
             seen_at,
+            revision: 1,
+            updated_at: None,
             found: FoundEntry {
                 link: Some("https://site.example/1".to_owned()),
                 title: "One".to_owned(),

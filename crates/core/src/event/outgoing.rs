@@ -71,6 +71,8 @@ names! {
         EditionPublished = "almanack.edition.published.v1",
         /// A source published something new.
         SourceEntries = "almanack.source.entries.v1",
+        /// Entries of a source were edited by their publisher.
+        SourceEntryUpdated = "almanack.source.entry_updated.v1",
     }
 }
 

@@ -4,10 +4,15 @@
 //! that does to the source is decided in `settle`; the words of a failure are for people only and
 //! decide nothing (SS-05).
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entry::FoundEntry, hints::Hints, reading::Reading};
+use super::{
+    entry::FoundEntry, hints::Hints, hub::NamedHub, identity::Known, options::Options,
+    reading::Reading,
+};
 
 /// Looks at sources.
 #[async_trait]
@@ -16,8 +21,22 @@ pub trait Checker: Send + Sync {
     /// [`Look::Wait`] at once rather than hold up others.
     async fn look(&self, ask: &Ask, now: Timestamp) -> Look;
 
-    /// Feeds that a site's address leads to, the likeliest first.
-    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure>;
+    /// Feeds that a site's address leads to, the likeliest first. The address is requested as a
+    /// source with these options would be.
+    async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure>;
+
+    /// Reads the article that an entry links to: plain text, a line for each paragraph. It keeps
+    /// to the pace of the host like a look. A checker that reads none says so.
+    async fn article(&self, link: &str, now: Timestamp) -> Article {
+        let _ = (link, now);
+        let detail = "this node reads no articles";
+        Article::Failed(Failure::new(FailureClass::Refused, detail))
+    }
 
     /// Why this could never be looked at, whatever the network says: an address that is none or may
     /// not be asked, rules that cannot be read.
@@ -35,13 +54,17 @@ pub struct Candidate {
 }
 
 /// What to look at, and what is known from last time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ask {
     pub address: String,
     /// How it is read.
     pub reading: Reading,
     /// The server's validators of its last response.
     pub validators: Validators,
+    /// How it is requested, and what makes a failure of a response.
+    pub options: Options,
+    /// What its last document showed: entries that are still the same need not be cleaned.
+    pub known: Arc<Known>,
 }
 
 /// A server's validators of its response; sent back byte for byte.
@@ -66,6 +89,17 @@ pub enum Look {
     Wait(Timestamp),
 }
 
+/// The result of reading an article.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Article {
+    /// Its text.
+    Text(String),
+    /// It could not be read.
+    Failed(Failure),
+    /// No request was made: the host is busy. Come again at this time.
+    Wait(Timestamp),
+}
+
 /// The answer that nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unchanged {
@@ -80,16 +114,34 @@ pub struct Unchanged {
 pub struct Document {
     /// What the source calls itself.
     pub title: Option<String>,
-    /// Its entries, cleaned, in the order shown; the newest [`super::entry::ENTRIES_MAX`] of more.
+    /// Its entries that are unfamiliar or edited, cleaned, in the order shown.
     pub entries: Vec<FoundEntry>,
-    /// How many more it showed.
+    /// Its other entries: those that [`Ask::known`] knows as they are. None where nothing was
+    /// known.
+    pub familiar: Vec<Familiar>,
+    /// How many more it showed than are read of a document.
     pub left_out: usize,
+    /// Whether one id stood for several entries; these are known by their links then.
+    pub ids_shared: bool,
     /// What to send back next time.
     pub validators: Validators,
     /// When to come again, by the publisher.
     pub hints: Hints,
     /// Where the address has moved for good, if every hop said so.
     pub moved_to: Option<String>,
+    /// The hub that pushes it.
+    pub hub: Option<NamedHub>,
+}
+
+/// An entry that is shown as it was last time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Familiar {
+    /// Hash of its key.
+    pub key: u64,
+    /// The fingerprint to remember it by.
+    pub print: u32,
+    /// When its publisher says it was published.
+    pub published_at: Option<Timestamp>,
 }
 
 /// Why a look failed.

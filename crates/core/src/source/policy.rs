@@ -33,7 +33,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use classic::PublishHour;
 pub use history::{Corrupt, ENCODED_MAX, History};
 pub use price::steer;
-pub use reason::{Bound, Expected, Reason};
+pub use reason::{Basis, Bound, Expected, Reason};
 pub use text::UnknownPolicy;
 
 use crate::{
@@ -82,6 +82,12 @@ pub struct Budget {
     /// The share of slow sources: each is looked at as if it published at least so many entries a
     /// day. At zero they get what the mean over entries gives them, which is next to nothing.
     pub rate_min_per_day: f64,
+    /// The interval at which all sources would be checked if the budget were spread evenly; none
+    /// where no budget is known.
+    pub even: Option<SignedDuration>,
+    /// What slow sources get at least of the checks of an even spread, from 0 to 1. Busy ones pay
+    /// for it.
+    pub slow_share: f64,
     /// What the intervals of policies that know no price are multiplied by.
     pub stretch: f64,
     /// The shortest gap between two checks.
@@ -97,6 +103,8 @@ impl Default for Budget {
         Self {
             price_h: 0.02,
             rate_min_per_day: 0.04,
+            even: None,
+            slow_share: 0.0,
             stretch: 1.0,
             floor: SignedDuration::from_mins(15),
             ceiling: SignedDuration::from_hours(24),

@@ -11,11 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::SourceType;
 
 /// How a source's address is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "how", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Reading {
     /// RSS, Atom or JSON Feed, whichever it turns out to be.
+    #[default]
     #[serde(deserialize_with = "without_rules")]
     Feed,
     /// A page, by CSS selectors.

@@ -26,6 +26,8 @@ pub use trace::{BadLine, Trace, Traces};
 
 /// How many entries a document shows.
 const SHOWN: usize = 30;
+/// How long a source is new.
+const EARLY_S: i64 = 14 * 86_400;
 /// At most this much of a source is replayed.
 const LONGEST_S: i64 = 365 * 86_400;
 
@@ -40,8 +42,10 @@ pub struct Run {
     pub missed: u64,
     /// From the start to the last entry, in days.
     pub days: f64,
-    /// The delay of each entry, in hours.
+    /// The delay of each entry, in hours, in the order they were published.
     pub delays_h: Vec<f64>,
+    /// How many of them came within the first fortnight.
+    pub early: usize,
 }
 
 /// Sources to replay, and a callback for every source done.
@@ -128,6 +132,7 @@ pub fn run(policy: &Policy, trace: &Trace, budget: &Budget) -> Option<Run> {
         missed: 0,
         days: hours(end.duration_since(now)) / 24.0,
         delays_h: Vec::with_capacity(times.len() - seen),
+        early: times[seen..].partition_point(|time| time - start_s <= EARLY_S),
     };
     while seen < times.len() {
         now = next_check(policy, &history, now, budget, jitter).at;

@@ -9,31 +9,41 @@
 //! time.
 
 mod learn;
-
-use std::collections::BTreeSet;
+mod push;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Attention, Moving, NAME_BYTES_MAX, Source, SourceId, State,
     check::{Document, Failure, FailureClass, Look, Unchanged},
-    entry::{FoundEntry, LINK_BYTES_MAX, key_hash},
+    entry::{FoundEntry, LINK_BYTES_MAX},
     hints::Hints,
+    identity::Remembered,
+    options::Publisher,
     policy::{Budget, Policy, backoff::next_wait},
     recent::{CheckOutcome, PastLook},
 };
 use crate::{finish::shorten, schedule::hash_of, time::to_micros};
 
 pub use learn::{Believed, believed, replan};
+pub use push::settle_push;
 
 /// How often in a row a permanent move must be reported before it is believed: a captive network or
 /// a mistake at the other end must not take a source away.
 pub const MOVES_MIN: u32 = 3;
 /// After so many failures in a row, a source needs attention.
 pub const FAILING_AFTER: u32 = 10;
+/// A source ends when its server says so twice, this long apart: one such answer may be a mistake of
+/// an hour, and an ended source is not looked at again. Its checks meanwhile are a day apart.
+pub const GONE_FOR: SignedDuration = SignedDuration::from_hours(12);
 /// Waits after failures are spread by up to this part of their length, so that what failed together
 /// does not come back together.
 const SPREAD: f64 = 0.05;
+
+/// Why a source waits that was due: another of its host's sources was answered 429 or 503, or the
+/// pace of the host is used up.
+const HOST_WAITS: &str =
+    "its host asked for a wait, or is as busy as its pace allows; no request was made";
 
 /// What a node decides by.
 #[derive(Debug, Clone)]
@@ -52,6 +62,8 @@ pub struct CompletedCheck<'a> {
     pub look: &'a Look,
     /// Those of its entries that are new, by key.
     pub fresh: &'a [(String, FoundEntry)],
+    /// What to remember of all of them.
+    pub remembered: &'a Remembered,
     /// How long it took.
     pub took: SignedDuration,
     /// Another source that is looked at where this one has moved to: the move is not made.
@@ -76,8 +88,6 @@ pub enum Notice {
     Wants(Attention),
     /// It no longer needs attention.
     Recovered(Attention),
-    /// It is gone for good.
-    Ended,
     /// It has moved; where to.
     Moved(String),
     /// What was learned was damaged; the fixed interval takes over for now, and learning begins
@@ -87,24 +97,10 @@ pub enum Notice {
     PolicyUnreadable(String),
 }
 
-/// What a document shows that its source has not shown last time, by key; each once, and without
-/// what may have been pruned. Whether there are rows of it already is for the store to say.
-pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, FoundEntry)> {
-    let shown: BTreeSet<u64> = source.memory.shown.iter().copied().collect();
-    let mut seen = BTreeSet::new();
-    let entries = document.entries.iter().filter_map(|found| {
-        let key = found.key()?;
-        let hash = key_hash(&key);
-        let is_new = !shown.contains(&hash) && !may_be_pruned(source, found) && seen.insert(hash);
-        is_new.then(|| (key, found.clone()))
-    });
-    entries.collect()
-}
-
-fn may_be_pruned(source: &Source, found: &FoundEntry) -> bool {
-    let published = found.published_at;
-    let pruned = source.memory.pruned_before;
-    matches!((published, pruned), (Some(at), Some(before)) if at < before)
+/// Whether a source waits for its host, which must not be asked sooner.
+pub fn is_waiting_for_host(source: &Source, now: Timestamp) -> bool {
+    let waits = source.stats.next_due_at.is_some_and(|at| at > now);
+    waits && source.reason.as_deref() == Some(HOST_WAITS)
 }
 
 /// Decides what a look at `now` does to its source.
@@ -122,8 +118,7 @@ pub fn settle(source: &Source, made: CompletedCheck<'_>, terms: &Terms, now: Tim
         Look::Document(document) => settling.document(document, made),
         Look::Unchanged(unchanged) => settling.unchanged(unchanged, made),
         Look::Failed(failure) => settling.failure(failure),
-        // No request was made, so nothing changes but the wait.
-        Look::Wait(at) => settling.source.stats.next_due_at = Some(to_micros(*at)),
+        Look::Wait(at) => settling.wait(*at),
     }
     settling.end()
 }
@@ -161,12 +156,26 @@ impl Settling<'_> {
         });
     }
 
+    /// No request was made, so nothing changes but the wait.
+    fn wait(&mut self, until: Timestamp) {
+        let stats = &mut self.source.stats;
+        let until = Some(to_micros(until));
+        stats.next_due_at = until.max(stats.backoff_until);
+        self.source.reason = Some(HOST_WAITS.to_owned());
+    }
+
     fn document(&mut self, document: &Document, made: CompletedCheck<'_>) {
+        if let Some(hub) = &mut self.source.memory.publisher.hub {
+            hub.note_found(made.fresh, self.before.stats.last_check_at, self.now);
+        }
         let memory = &mut self.source.memory;
         memory.validators = document.validators.clone();
         memory.hints = document.hints;
-        let keys = document.entries.iter().filter_map(FoundEntry::key);
-        memory.shown = keys.map(|key| key_hash(&key)).collect();
+        memory.shown.clone_from(&made.remembered.shown);
+        memory.prints.clone_from(&made.remembered.prints);
+        memory.publisher.ids_useless = made.remembered.ids_useless;
+        memory.publisher.ids_changed = made.remembered.ids_changed;
+        memory.publisher.left_out = u32::try_from(document.left_out).unwrap_or(u32::MAX);
         if self.source.definition.name.is_empty() {
             let title = document.title.as_deref().unwrap_or_default();
             let title = &title[..title.floor_char_boundary(NAME_BYTES_MAX)];
@@ -200,7 +209,7 @@ impl Settling<'_> {
         stats.backoff_until = None;
         stats.last_error = None;
         stats.last_error_class = None;
-        self.source.attention = None;
+        self.source.attention = lasting(&self.source.memory.publisher);
         self.follow(moved_to, made.moved_onto);
     }
 
@@ -218,7 +227,9 @@ impl Settling<'_> {
             .take()
             .filter(|moving| moving.address == address);
         let times = before.map_or(1, |moving| moving.times.saturating_add(1));
-        if times < MOVES_MIN || moved_onto.is_some() {
+        // A file that names an address goes on naming it, so following would make two sources of one.
+        let may_follow = !self.source.definition.options.from_file;
+        if times < MOVES_MIN || moved_onto.is_some() || !may_follow {
             let address = address.to_owned();
             memory.moving = Some(Moving { address, times });
             if moved_onto.is_some() {
@@ -235,9 +246,10 @@ impl Settling<'_> {
         stats.fail_count = stats.fail_count.saturating_add(1);
         stats.last_error = Some(shorten(&failure.detail));
         stats.last_error_class = Some(failure.class);
-        if failure.class == FailureClass::Gone {
+        if failure.class == FailureClass::Gone && self.is_gone() {
             return self.finish_for_good(&failure.detail);
         }
+        let stats = &mut self.source.stats;
         let wait = next_wait(failure.class, failure.retry_after, stats.fail_count);
         let has_backoff = wait.backoff > SignedDuration::ZERO;
         stats.backoff_until = has_backoff.then(|| later(self.now, wait.backoff));
@@ -249,10 +261,23 @@ impl Settling<'_> {
         } else if times >= FAILING_AFTER {
             self.source.attention = self.source.attention.max(Some(Attention::Failing));
         }
-        self.source.reason = Some(match times {
-            1 => "the last check failed".to_owned(),
-            times => format!("the last {times} checks failed"),
+        self.source.reason = Some(match (failure.class, times) {
+            (FailureClass::Gone, _) => {
+                "its server says that it is gone for good; it ends if this is repeated".to_owned()
+            }
+            (_, 1) => "the last check failed".to_owned(),
+            (_, times) => format!("the last {times} checks failed"),
         });
+    }
+
+    /// Whether its server has said for long enough that it is gone, with nothing else in between.
+    /// This look is among them.
+    fn is_gone(&self) -> bool {
+        let failures = usize::try_from(self.source.stats.fail_count).unwrap_or(usize::MAX);
+        let looks = self.source.recent.looks().iter().rev().take(failures);
+        let is_gone = |look: &&PastLook| look.outcome == CheckOutcome::Failed(FailureClass::Gone);
+        let first = looks.take_while(is_gone).last();
+        first.is_some_and(|first| self.now.duration_since(first.at) >= GONE_FOR)
     }
 
     fn finish_for_good(&mut self, detail: &str) {
@@ -262,9 +287,8 @@ impl Settling<'_> {
         };
         self.source.stats.next_due_at = None;
         self.source.stats.backoff_until = None;
-        self.source.attention = None;
+        self.source.attention = Some(Attention::Gone);
         self.source.reason = None;
-        self.notices.push(Notice::Ended);
     }
 
     fn end(mut self) -> Settled {
@@ -283,6 +307,12 @@ impl Settling<'_> {
             notices: self.notices,
         }
     }
+}
+
+/// What needs attention about a publisher that answers: it lasts over checks that find no change.
+fn lasting(publisher: &Publisher) -> Option<Attention> {
+    let useless = publisher.ids_useless.then_some(Attention::Identity);
+    useless.or_else(|| (publisher.left_out > 0).then_some(Attention::Truncated))
 }
 
 fn later(now: Timestamp, wait: SignedDuration) -> Timestamp {

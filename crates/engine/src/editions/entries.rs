@@ -34,8 +34,12 @@ const TEXT_CHARS_MAX: usize = 20_000;
 /// A shorter text is what feeds show to make people come: then the page itself is read.
 const TEXT_CHARS_MIN: usize = 500;
 
-/// The entries of all sources.
-pub struct EntryStories(pub Arc<dyn Store>);
+/// The entries of all sources, or of those in one folder.
+pub struct EntryStories {
+    pub store: Arc<dyn Store>,
+    /// Only of sources in this folder.
+    pub category: Option<String>,
+}
 
 impl EntryStories {
     async fn candidates(
@@ -46,13 +50,13 @@ impl EntryStories {
         let mut candidates = Vec::new();
         for _ in 0..PAGES_MAX {
             let filter = EntryFilter {
-                source: None,
+                category: self.category.clone(),
                 seen_from: Some(window.from),
                 before,
                 limit: PAGE,
                 ..EntryFilter::default()
             };
-            let page = self.0.list_entries(&filter).await?;
+            let page = self.store.list_entries(&filter).await?;
             let found = page
                 .rows
                 .iter()
@@ -90,7 +94,7 @@ impl EntryStories {
             limit: 1,
             ..EntryFilter::default()
         };
-        Ok(self.0.list_entries(&filter).await?.rows.pop())
+        Ok(self.store.list_entries(&filter).await?.rows.pop())
     }
 
     async fn listed(&self, candidate: Candidate) -> store::Result<Listed> {
@@ -200,6 +204,8 @@ mod tests {
                 source: SourceId(1),
                 key: "id:1".to_owned(),
                 seen_at: Timestamp::UNIX_EPOCH,
+                revision: 1,
+                updated_at: None,
                 found: FoundEntry {
                     content,
                     summary,

@@ -14,8 +14,10 @@ use almanack_core::{
     source::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
-        entry::FoundEntry,
-        settle::{CompletedCheck, Notice, Settled, settle, unfamiliar},
+        clock,
+        hub::Hubs,
+        identity::{Known, Recognised, question, recognise},
+        settle::{CompletedCheck, Notice, Settled, settle},
     },
     store::{self, SourceWrite, Store, Written},
     task::ClaimedTask,
@@ -24,11 +26,13 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::fleet::Fleet;
+use super::{courtesy, filters::drop_blocked, fleet::Fleet, full_text::ArticleReader};
 use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
-const ROUNDS_MAX: usize = 10;
+pub(super) const ROUNDS_MAX: usize = 10;
+/// Shortest wait for a host that the row is written for.
+const WAIT_WRITTEN_MIN: SignedDuration = SignedDuration::from_mins(1);
 /// When to come again if the store did not answer.
 const STORE_AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// When to come again if the store takes nothing at all about this source.
@@ -44,11 +48,13 @@ pub struct SourceHandler {
     pub fleet: Arc<Fleet>,
     /// Whom to report new entries to.
     pub subscriptions: Reloadable<Subscriptions>,
+    /// What asks hubs, and reads what they push.
+    pub hubs: Arc<dyn Hubs>,
 }
 
 /// What ended an attempt before its time.
 #[derive(Debug, thiserror::Error)]
-enum Stopped {
+pub(super) enum Stopped {
     /// Why a source is not looked at any more.
     #[error("{0}")]
     NotLookedAt(String),
@@ -69,8 +75,9 @@ impl SourceHandler {
         let started_at = self.clock.now();
         let look = self.checker.look(&ask(&source), started_at).await;
         let at = self.clock.now().max(started_at);
+        courtesy::count(self.fleet.courtesy(), &source, &look, started_at);
         if let Look::Wait(until) = look {
-            return Ok(Some(until));
+            return self.wait(source, until, at).await.map(Some);
         }
         self.fleet.count();
         let made = LookMade {
@@ -79,33 +86,64 @@ impl SourceHandler {
             took: at.duration_since(started_at),
         };
         let settled = self.keep(source, &made).await?;
+        self.articles().catch_up(&settled.source).await;
         Ok(settled.next_at)
     }
 
-    /// Writes what the look did to the source.
+    /// Waits for the host. The row says so, because lists are in its order (SS-08); a moment's wait
+    /// for a busy host is not worth a write.
+    async fn wait(
+        &self,
+        source: Source,
+        until: Timestamp,
+        at: Timestamp,
+    ) -> Result<Timestamp, Stopped> {
+        if until.duration_since(at) < WAIT_WRITTEN_MIN {
+            return Ok(until);
+        }
+        let made = LookMade {
+            look: Look::Wait(until),
+            at,
+            took: SignedDuration::ZERO,
+        };
+        let settled = self.keep(source, &made).await?;
+        Ok(settled.next_at.unwrap_or(until))
+    }
+
+    /// Writes what the look did to the source, and then asks its hub if it is time.
     async fn keep(&self, mut source: Source, made: &LookMade) -> Result<Settled, Stopped> {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
-            let fresh = self.fresh(&source, &made.look).await?;
+            self.check_reach(&mut source);
+            let mut recognised = self.recognise(&source, &made.look, made.at).await?;
+            let corrected = clock::correct(&source, &mut recognised.fresh, made.at);
             let check = CompletedCheck {
                 look: &made.look,
-                fresh: &fresh,
+                fresh: &recognised.fresh,
+                remembered: &recognised.remembered,
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, check, &self.fleet.terms(), made.at);
-            let entries = fresh.len();
+            let mut settled = settle(&corrected, check, &self.fleet.terms(), made.at);
+            let asks_hub = self.tend(&mut settled, &made.look, made.at);
+            let entries = recognised.fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
-                entries: fresh,
+                entries: recognised.fresh,
+                edited: recognised.edited,
                 at: made.at,
                 event_tasks: Vec::new(),
             };
-            write.event_tasks = self.subscriptions.get().of_source(&write);
+            write.event_tasks = self.subscriptions.get().of_source(&source, &write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
-                    measure(&settled, entries, made.took);
+                    if !matches!(made.look, Look::Wait(_)) {
+                        measure(&settled, entries, made.took);
+                    }
                     report(&settled);
+                    if asks_hub {
+                        self.ask_hub(&settled.source).await;
+                    }
                     return Ok(settled);
                 }
                 Some(Written::Taken(other)) => moved_onto = Some(other),
@@ -117,24 +155,32 @@ impl SourceHandler {
         ))
     }
 
-    /// Entries of a look that have no row yet.
-    async fn fresh(
+    /// Separates the entries of a look: what is new, what was edited, what is known.
+    pub(super) async fn recognise(
         &self,
         source: &Source,
         look: &Look,
-    ) -> Result<Vec<(String, FoundEntry)>, store::Error> {
+        at: Timestamp,
+    ) -> Result<Recognised, store::Error> {
         let Look::Document(document) = look else {
-            return Ok(Vec::new());
+            return Ok(Recognised::default());
         };
-        let mut candidates = unfamiliar(source, document);
-        if candidates.is_empty() {
-            return Ok(candidates);
-        }
-        let keys: Vec<String> = candidates.iter().map(|(key, _)| key.clone()).collect();
-        let known = self.store.known_keys(source.id, &keys).await?;
-        candidates.retain(|(key, _)| !known.contains(key));
-        oldest_first(&mut candidates);
-        Ok(candidates)
+        let asked = question(source, document);
+        let rows = if asked.is_empty() {
+            Vec::new()
+        } else {
+            self.store.known_entries(source.id, &asked).await?
+        };
+        let mut recognised = recognise(source, document, &rows, at);
+        drop_blocked(&self.fleet, source, &mut recognised.fresh);
+        oldest_first(&mut recognised.fresh, |(_, found)| found.published_at);
+        oldest_first(&mut recognised.edited, |change| {
+            change
+                .edit
+                .as_ref()
+                .and_then(|edit| edit.found.published_at)
+        });
+        Ok(recognised)
     }
 
     /// A store that did not answer is asked again soon. One that refuses the look's entries would
@@ -161,7 +207,15 @@ impl SourceHandler {
         }
     }
 
-    async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
+    fn articles(&self) -> ArticleReader<'_> {
+        ArticleReader {
+            store: &*self.store,
+            checker: &*self.checker,
+            clock: &*self.clock,
+        }
+    }
+
+    pub(super) async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
         let found = self.store.load_sources(&[id]).await?.pop().flatten();
         let why = match found {
             None => format!("there is no source {id}"),
@@ -176,16 +230,18 @@ impl SourceHandler {
 }
 
 /// Most documents show the newest entry first. Rows are listed newest first, so it is written last.
-fn oldest_first(fresh: &mut [(String, FoundEntry)]) {
-    fresh.reverse();
-    fresh.sort_by_key(|(_, found)| found.published_at.unwrap_or(Timestamp::MAX));
+fn oldest_first<T>(entries: &mut [T], published_at: impl Fn(&T) -> Option<Timestamp>) {
+    entries.reverse();
+    entries.sort_by_key(|entry| published_at(entry).unwrap_or(Timestamp::MAX));
 }
 
-fn ask(source: &Source) -> Ask {
+pub(super) fn ask(source: &Source) -> Ask {
     Ask {
         address: source.definition.address.clone(),
         reading: source.definition.reading.clone(),
         validators: source.memory.validators.clone(),
+        options: source.definition.options.clone(),
+        known: Arc::new(Known::of(&source.memory)),
     }
 }
 
@@ -235,9 +291,6 @@ fn report(settled: &Settled) {
             Notice::Recovered(attention) => {
                 tracing::info!(source.id = %id, source.name = name, %attention, "a source has recovered");
             }
-            Notice::Ended => {
-                tracing::warn!(source.id = %id, source.name = name, "a source is gone for good; no further checks");
-            }
             Notice::Moved(_) => {
                 tracing::info!(source.id = %id, source.name = name, "a source has moved; using its new address from now on");
             }
@@ -253,6 +306,8 @@ fn report(settled: &Settled) {
 
 #[cfg(test)]
 mod tests {
+    use almanack_core::source::entry::FoundEntry;
+
     use super::*;
 
     #[test]
@@ -272,7 +327,7 @@ mod tests {
             (vec![shown("b", None), shown("a", None)], ["a", "b"]),
         ] {
             let mut fresh = document;
-            oldest_first(&mut fresh);
+            oldest_first(&mut fresh, |(_, found)| found.published_at);
             let titles: Vec<&str> = fresh.iter().map(|(title, _)| title.as_str()).collect();
             assert_eq!(titles, expected);
         }

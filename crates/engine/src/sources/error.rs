@@ -1,7 +1,9 @@
 //! Why a request about a source was not carried out.
 
 use almanack_core::{
-    source::{SourceId, check::Failure, policy::UnknownPolicy},
+    source::{
+        SourceId, check::Failure, filter::BadRule, options::form::Unfit, policy::UnknownPolicy,
+    },
     store,
     task::Invalid,
 };
@@ -30,12 +32,31 @@ pub enum Error {
     /// Its policy is none.
     #[error(transparent)]
     Policy(#[from] UnknownPolicy),
+    /// One of its filters cannot be read.
+    #[error("filters: {0}")]
+    Filter(#[from] BadRule),
+    /// There is no such entry.
+    #[error("there is no entry {id}")]
+    UnknownEntry { id: i64 },
     /// Its address may not be asked, or its rules cannot be read.
     #[error("{why}")]
     Unreadable { why: String },
     /// Its address leads nowhere now.
     #[error("{}", .0.detail)]
     Unreachable(Failure),
+    /// It is paused or has ended, and only resuming it changes that.
+    #[error("source {id} is {state}, so it is not checked; resume it first")]
+    NotActive {
+        id: SourceId,
+        /// The name of its state.
+        state: &'static str,
+    },
+    /// The configuration file defines it, and the file would win again.
+    #[error("source {id} belongs to [[source]] of the configuration file; change it there")]
+    Managed { id: SourceId },
+    /// Its options cannot be stored.
+    #[error(transparent)]
+    Options(#[from] Unfit),
     /// Another source has this address.
     #[error("source {other} already has this address")]
     AddressTaken { other: SourceId },

@@ -4,16 +4,23 @@
 //! count old enough compares it with what is wanted and moves the price a little (SS-15). A price
 //! that cannot be read or moved stays what it was: it is never worth stopping for.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use almanack_core::{
     source::{
+        courtesy::Courtesy,
+        filter::Filters,
         policy::{Budget, Policy, steer},
         settle::Terms,
     },
     store::{self, Store},
 };
 use jiff::{SignedDuration, Timestamp};
+
+use super::courtesy;
 
 /// How long looks are counted before the price is moved, at least.
 const STEER_EVERY: SignedDuration = SignedDuration::from_mins(10);
@@ -38,6 +45,10 @@ pub struct FleetSettings {
     pub ceiling: SignedDuration,
     /// How many looks a source may cost a day, on average over all of them.
     pub checks_per_day: f64,
+    /// What slow sources get at least of the checks of an even spread, from 0 to 1.
+    pub slow_share: f64,
+    /// Rules that drop entries of all sources.
+    pub filters: Filters,
 }
 
 impl Default for FleetSettings {
@@ -49,7 +60,16 @@ impl Default for FleetSettings {
             floor: budget.floor,
             ceiling: budget.ceiling,
             checks_per_day: 24.0,
+            slow_share: budget.slow_share,
+            filters: Filters::default(),
         }
+    }
+}
+
+impl FleetSettings {
+    /// The interval at which every source would be checked if all had the same.
+    fn even(&self) -> Option<SignedDuration> {
+        SignedDuration::try_from_secs_f64(DAY_S / self.checks_per_day).ok()
     }
 }
 
@@ -61,6 +81,8 @@ pub struct Fleet {
     price: AtomicU64,
     /// Looks made here and not yet added to the common count.
     uncounted: AtomicU64,
+    /// What was asked of hosts here and is not yet written.
+    courtesy: Arc<Courtesy>,
 }
 
 impl Fleet {
@@ -70,12 +92,18 @@ impl Fleet {
             settings,
             price: AtomicU64::new(Budget::default().price_h.to_bits()),
             uncounted: AtomicU64::new(0),
+            courtesy: Arc::default(),
         }
     }
 
     /// What is wanted.
     pub fn settings(&self) -> &FleetSettings {
         &self.settings
+    }
+
+    /// Where requests to hosts are counted.
+    pub fn courtesy(&self) -> &Arc<Courtesy> {
+        &self.courtesy
     }
 
     /// The price, as last heard.
@@ -92,6 +120,8 @@ impl Fleet {
                 price_h: self.price_h(),
                 floor: self.settings.floor,
                 ceiling: self.settings.ceiling,
+                even: self.settings.even(),
+                slow_share: self.settings.slow_share,
                 ..Budget::default()
             },
         }
@@ -125,19 +155,18 @@ impl Fleet {
         Ok(())
     }
 
-    /// Adds the looks made here to the common count. Who leaves without a further step does this
+    /// Adds what was counted here to the common counts. Who leaves without a further step does this
     /// last.
     pub async fn report(&self, store: &dyn Store) -> Result<(), store::Error> {
         let looks = self.uncounted.swap(0, Ordering::Relaxed);
-        if looks == 0 {
-            return Ok(());
-        }
-        let added = store.count_checks(looks).await;
-        if added.is_err() {
+        if looks > 0
+            && let Err(error) = store.count_checks(looks).await
+        {
             // Perhaps counted after all; twice is better than never: it makes us ask less.
             self.uncounted.fetch_add(looks, Ordering::Relaxed);
+            return Err(error);
         }
-        added
+        courtesy::write(&self.courtesy, store).await
     }
 
     /// Moves the price by what was counted, once that is enough to say anything.

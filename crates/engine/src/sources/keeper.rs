@@ -1,4 +1,5 @@
-//! Keeps sources honest: the price, sources that lost their task, entries that are old.
+//! Keeps sources honest: the price, sources that lost their task, entries that are old, entries that
+//! no search finds yet.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::{Error, Sources, fleet::Fleet};
+use super::{Error, Sources, courtesy, fleet::Fleet};
 use crate::wake::later;
 
 /// From one round to the next.
@@ -23,6 +24,10 @@ const STRAYS_MAX: usize = 500;
 const PRUNE_STEP: usize = 200;
 /// Steps of pruning in one round.
 const PRUNE_STEPS: usize = 5;
+/// Entries whose words are written in one step.
+const INDEX_STEP: usize = 200;
+/// Steps of that in one round.
+const INDEX_STEPS: usize = 5;
 /// From the end of one walk over all sources to the start of the next.
 const WALK_EVERY: SignedDuration = SignedDuration::from_hours(1);
 /// Who puts the tasks of strays.
@@ -95,6 +100,10 @@ impl SourceKeeper {
             let next_at = later(self.clock.now(), ROUND_EVERY);
             stop.run_until_cancelled(sleeper.until(next_at)).await;
         }
+        // What is counted after this, by checks that are still running, is lost with the node.
+        if let Err(error) = self.fleet.report(self.store.as_ref()).await {
+            tracing::warn!(error = error.chain(), "could not write the last counts");
+        }
     }
 
     /// One round.
@@ -108,6 +117,17 @@ impl SourceKeeper {
         }
         self.take_back_strays(now).await?;
         self.prune(now, walk).await?;
+        self.index().await?;
+        Ok(())
+    }
+
+    /// Writes what searches find entries by, where an earlier version did not.
+    async fn index(&self) -> Result<(), store::Error> {
+        for _ in 0..INDEX_STEPS {
+            if self.store.index_entries(INDEX_STEP).await? < INDEX_STEP {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -145,6 +165,7 @@ impl SourceKeeper {
                 .await?;
             walk.after = step.next;
             if step.next.is_none() {
+                courtesy::prune(self.store.as_ref(), now).await?;
                 walk.rests_until = Some(later(now, WALK_EVERY));
                 break;
             }

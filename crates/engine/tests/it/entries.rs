@@ -8,7 +8,7 @@ use almanack_core::{
         port::{StorySource, Wanted},
         story::{Listed, StoryKey},
     },
-    source::{Definition, Source, SourceId, entry::FoundEntry, reading::Reading},
+    source::{Definition, Source, SourceId, entry::FoundEntry},
     store::{Added, SourceWrite, Store, Written},
 };
 use almanack_engine::editions::entries::EntryStories;
@@ -22,6 +22,7 @@ on_both!(
     ed_33_a_past_day_is_found_among_what_came_since,
     ed_33_texts_come_along_where_they_are_whole,
     ed_33_no_entries_are_no_stories,
+    ss_24_an_edition_may_be_of_one_category,
 );
 
 fn hours(hours: i64) -> SignedDuration {
@@ -46,10 +47,7 @@ async fn source(store: &dyn Store, address: &str) -> SourceId {
     let definition = Definition {
         name: String::new(),
         address: address.to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     };
     let source = Source::new(definition, START - hours(1000));
     let added = store.add_sources(vec![source]).await.unwrap();
@@ -77,6 +75,7 @@ async fn find(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEn
         event_tasks: Vec::new(),
         source,
         entries: found.into_iter().map(keyed).collect(),
+        edited: Vec::new(),
         at,
     };
     let written = store.write_sources(vec![write]).await.unwrap();
@@ -85,7 +84,19 @@ async fn find(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEn
 
 /// What is listed; listing sends no request.
 async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
-    let stories = EntryStories(Arc::clone(store));
+    listed_in(store, wanted, None).await
+}
+
+/// The same of sources in a folder.
+async fn listed_in(
+    store: &Arc<dyn Store>,
+    wanted: &Wanted,
+    category: Option<String>,
+) -> Vec<Listed> {
+    let stories = EntryStories {
+        store: Arc::clone(store),
+        category,
+    };
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
     let key = StoryKey("entry:1".to_owned());
@@ -177,4 +188,33 @@ async fn ed_33_no_entries_are_no_stories(fixture: Fixture) {
     for ended in [None, Some(hours(24))] {
         assert_eq!(listed(&fixture.store, &wanted(10, ended)).await, []);
     }
+}
+
+async fn ss_24_an_edition_may_be_of_one_category(fixture: Fixture) {
+    let store = fixture.store.as_ref();
+    for (address, category) in [
+        ("https://coast.example/", "news/coast"),
+        ("https://letters.example/", "newsletters"),
+    ] {
+        let id = source(store, address).await;
+        let mut row = store.load_sources(&[id]).await.unwrap().remove(0).unwrap();
+        category.clone_into(&mut row.definition.category);
+        let write = SourceWrite {
+            event_tasks: Vec::new(),
+            source: row,
+            entries: Vec::new(),
+            edited: Vec::new(),
+            at: START - hours(9),
+        };
+        store.write_sources(vec![write]).await.unwrap();
+        look(store, id, START - hours(1), &named(category, 1..=2)).await;
+    }
+    let within = |folder: &str| Some(folder.to_owned());
+    let found = listed_in(&fixture.store, &wanted(9, None), within("news")).await;
+    assert_eq!(titles(&found), ["news/coast2", "news/coast1"]);
+    let past = wanted(9, Some(SignedDuration::ZERO));
+    let found = listed_in(&fixture.store, &past, within("news")).await;
+    assert_eq!(found.len(), 2, "a past day, too");
+    let nothing = listed_in(&fixture.store, &wanted(9, None), within("new")).await;
+    assert_eq!(nothing, []);
 }

@@ -1,6 +1,11 @@
 //! Sources from their row to their task and back, on both databases, by a clock that a test moves
 //! and a world that answers as configured.
 
+mod filters;
+mod identity;
+mod push;
+mod repair;
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
@@ -13,12 +18,18 @@ use almanack_core::{
     handler::Handler,
     source::{
         Attention, Definition, Source, SourceId, State,
-        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
+        check::{
+            Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged,
+        },
+        courtesy::Day,
         entry::FoundEntry,
+        hints::Hints,
+        hub::Reach,
+        options::Options,
         policy::cadence::Cadence,
         reading::Reading,
     },
-    store::{Added, EntryFilter, HistoryPage, Store},
+    store::{Added, CourtesyQuery, EntryFilter, HistoryPage, Store},
     task::{Status, Task},
     time::Clock,
 };
@@ -35,6 +46,7 @@ use almanack_engine::{
 use almanack_testkit::{
     clock::{ManualClock, ManualTime},
     fixture::{START, at, claim_request},
+    hubs::ScriptedHubs,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -45,6 +57,7 @@ use crate::{
 };
 
 on_both!(
+    ss_26_checks_are_counted_written_and_forgotten_after_ninety_days,
     ss_06_a_check_keeps_what_is_new_once_and_comes_again,
     new_entries_are_reported_once,
     ss_08_a_busy_host_is_come_back_to_without_a_check,
@@ -65,6 +78,7 @@ on_both!(
     what_the_store_refuses_is_a_failure_that_waits,
     ss_15_a_single_look_does_not_move_the_price_of_a_single_source,
     dp_24_no_entry_is_forgotten_by_a_clock_in_doubt,
+    ss_25_a_wrong_clock_is_corrected_before_entries_are_kept,
 );
 
 /// Answers in the configured order, and "unchanged" after that.
@@ -73,6 +87,8 @@ struct World {
     answers: Mutex<VecDeque<Look>>,
     asked: Mutex<Vec<Ask>>,
     meanwhile: Mutex<Option<Pausing>>,
+    articles: Mutex<VecDeque<Article>>,
+    read: Mutex<Vec<String>>,
 }
 
 /// A person who pauses a source while it is being looked at.
@@ -81,6 +97,10 @@ type Pausing = (Arc<Sources>, SourceId);
 impl World {
     fn will_answer(&self, looks: impl IntoIterator<Item = Look>) {
         self.answers.lock().unwrap().extend(looks);
+    }
+
+    fn will_read(&self, articles: impl IntoIterator<Item = Article>) {
+        self.articles.lock().unwrap().extend(articles);
     }
 
     fn asked(&self) -> usize {
@@ -100,8 +120,19 @@ impl Checker for World {
         answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
-    async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
+    async fn discover(
+        &self,
+        _address: &str,
+        _options: &Options,
+        _now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
         Ok(Vec::new())
+    }
+
+    async fn article(&self, link: &str, _now: Timestamp) -> Article {
+        self.read.lock().unwrap().push(link.to_owned());
+        let answer = self.articles.lock().unwrap().pop_front();
+        answer.unwrap()
     }
 
     fn problem(&self, address: &str, _reading: &Reading) -> Option<String> {
@@ -115,6 +146,7 @@ struct SourceHarness {
     world: Arc<World>,
     sources: Arc<Sources>,
     fleet: Arc<Fleet>,
+    hubs: Arc<ScriptedHubs>,
     handler: SourceHandler,
     claims: Mutex<i64>,
 }
@@ -137,12 +169,14 @@ impl SourceHarness {
             checker: checker.clone(),
             fleet: fleet.clone(),
         });
+        let hubs = Arc::new(ScriptedHubs::new(Reach::Off));
         let handler = SourceHandler {
             store: store.clone(),
             clock: clock.clone(),
             checker,
             fleet: fleet.clone(),
             subscriptions: Reloadable::default(),
+            hubs: hubs.clone(),
         };
         Self {
             store,
@@ -150,8 +184,21 @@ impl SourceHarness {
             world,
             sources,
             fleet,
+            hubs,
             handler,
             claims: Mutex::new(0),
+        }
+    }
+
+    /// Another handler of the same node.
+    fn handler(&self) -> SourceHandler {
+        SourceHandler {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            checker: self.world.clone(),
+            fleet: self.fleet.clone(),
+            subscriptions: Reloadable::default(),
+            hubs: self.hubs.clone(),
         }
     }
 
@@ -228,10 +275,8 @@ fn definition(address: &str) -> Definition {
     Definition {
         name: String::new(),
         address: address.to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
         policy: Some("fixed:1h".to_owned()),
-        cadence: None,
+        ..Definition::default()
     }
 }
 
@@ -378,7 +423,10 @@ async fn ss_05_a_failing_source_is_tried_for_ever(fixture: Fixture) {
 async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_restore_it(fixture: Fixture) {
     let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
-    room.world.will_answer([failed(FailureClass::Gone)]);
+    room.world
+        .will_answer([failed(FailureClass::Gone), failed(FailureClass::Gone)]);
+    room.run_due().await;
+    room.clock.set(at(30 * HOUR));
     room.run_due().await;
     let ended = room.source(id).await;
     assert!(
@@ -387,7 +435,7 @@ async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_restore_it(fixture: F
         ended.state
     );
     assert_eq!(room.task(id).await.unwrap().status, Status::Fail);
-    room.clock.set(at(48 * HOUR));
+    room.clock.set(at(80 * HOUR));
     assert_eq!(room.run_due().await, []);
     room.sources.resume(id, "ada").await.unwrap();
     assert_eq!(room.run_due().await.len(), 1);
@@ -722,4 +770,95 @@ async fn ss_13_pruned_entries_are_not_new_again(fixture: Fixture) {
     room.run_due().await;
     assert_eq!(room.titles().await, ["c"]);
     assert_eq!(room.source(id).await.stats.hit_count, 2);
+}
+
+async fn ss_25_a_wrong_clock_is_corrected_before_entries_are_kept(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
+    let id = room.add("https://example.com/feed").await;
+    let (half, ahead) = (SignedDuration::from_mins(30), SignedDuration::from_hours(8));
+    let mut entries = Vec::new();
+    for hour in 0..6 {
+        let now = at(hour * HOUR);
+        entries.insert(
+            0,
+            FoundEntry {
+                id: Some(hour.to_string()),
+                published_at: Some(now - half + ahead),
+                ..FoundEntry::default()
+            },
+        );
+        room.world.will_answer([Look::Document(Box::new(Document {
+            entries: entries.clone(),
+            ..Document::default()
+        }))]);
+        room.clock.set(now);
+        room.run_due().await;
+    }
+    let publisher = room.source(id).await.memory.publisher;
+    assert_eq!(publisher.clock_ahead_s, Some(8 * 3_600));
+    let filter = EntryFilter {
+        limit: 3,
+        ..EntryFilter::default()
+    };
+    let kept = room.store.list_entries(&filter).await.unwrap().rows;
+    for (entry, hour) in kept.iter().zip([5, 4, 3]) {
+        assert_eq!(entry.found.published_at, Some(at(hour * HOUR) - half));
+    }
+}
+
+/// What publishers asked for is compared with what was done, and what a node counted is in the
+/// store after its keeper's round: a restart loses nothing that was written.
+async fn ss_26_checks_are_counted_written_and_forgotten_after_ninety_days(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
+    let id = room.add("https://a.example/feed").await;
+    let hints = Hints {
+        fresh_for: Some(3_600),
+        ..Hints::default()
+    };
+    let document = |hints| {
+        Look::Document(Box::new(Document {
+            hints,
+            ..Document::default()
+        }))
+    };
+    let limited = Failure {
+        retry_after: Some(SignedDuration::from_hours(2)),
+        ..Failure::new(FailureClass::RateLimited, "limited")
+    };
+    let answers = [
+        document(hints),
+        document(hints),
+        Look::Wait(at(60)),
+        Look::Failed(limited),
+    ];
+    room.world.answers.lock().unwrap().extend(answers);
+    let query = CourtesyQuery {
+        from: Day(0),
+        host: Some("a.example".to_owned()),
+        limit: 10,
+    };
+    for _ in 0..4 {
+        // A person who asks at once does not wait as the publisher wanted.
+        room.sources.check_now(id, "ada").await.unwrap();
+        room.run_due().await;
+    }
+    let stored = room.store.load_courtesy_hosts(&query).await.unwrap();
+    assert_eq!(stored, [], "counted, but not written yet");
+    let keep = KeepEntries::default();
+    room.round_at(START, keep).await;
+    room.round_at(at(31), keep).await;
+    let stored = room.store.load_courtesy_hosts(&query).await.unwrap();
+    assert_eq!(stored.len(), 1);
+    let counts = &stored[0].counts;
+    assert_eq!((counts.asked, counts.kept, counts.waited), (2, 0, 1));
+    assert_eq!(counts.requested.cache_s, Some(3_600));
+    assert_eq!(counts.requested.retry_after_s, Some(7_200));
+    let day = SignedDuration::from_hours(24);
+    room.round_at(START + day * 90, keep).await;
+    assert_eq!(
+        room.store.load_courtesy_days(&query).await.unwrap().len(),
+        1
+    );
+    room.round_at(START + day * 91, keep).await;
+    assert_eq!(room.store.load_courtesy_days(&query).await.unwrap(), []);
 }

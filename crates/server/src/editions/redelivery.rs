@@ -39,8 +39,9 @@ pub(crate) async fn resend_delivery(
     call: Call,
 ) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
+    let editions = editions(&state)?;
     let (chosen, by) = (call.json::<Chosen>()?, call.requester.origin());
-    let resent = editions(&state)?.resend(date, &chosen, &by).await?;
+    let resent = editions.resend(date, &chosen, &by).await?;
     Ok(Json(resent.into()))
 }
 
@@ -58,7 +59,8 @@ pub(crate) async fn skip_delivery(
     call: Call,
 ) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
+    let editions = editions(&state)?;
     let (chosen, by) = (call.json::<Chosen>()?, call.requester.origin());
-    let skipped = editions(&state)?.skip(date, &chosen, &by).await?;
+    let skipped = editions.skip(date, &chosen, &by).await?;
     Ok(Json(skipped.into()))
 }

@@ -75,6 +75,10 @@ codes! {
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
+    /// No subscription at a hub has this callback.
+    NotSubscribed = "not_subscribed", GONE, "Not subscribed";
+    /// No entry has this number.
+    NoSuchEntry = "no_such_entry", NOT_FOUND, "No such entry";
     /// There is no edition for this day.
     NoSuchEdition = "no_such_edition", NOT_FOUND, "No such edition";
     /// The edition has no such document.
@@ -83,6 +87,10 @@ codes! {
     NotConfigured = "not_configured", NOT_FOUND, "Not configured";
     /// Another source already has this address.
     AddressTaken = "address_taken", CONFLICT, "Address taken";
+    /// The source is paused or has ended; resume it first.
+    SourceNotActive = "source_not_active", CONFLICT, "Source not active";
+    /// The source is managed by the configuration file.
+    ManagedSource = "managed_source", CONFLICT, "Source managed by a file";
     /// An external address could not be read.
     Unreachable = "unreachable", BAD_GATEWAY, "Unreachable";
     /// The address has no feed and links to none.

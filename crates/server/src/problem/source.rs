@@ -1,9 +1,9 @@
 //! Errors of requests about sources as problems.
 
-use almanack_core::{source::check::FailureClass, source::policy::UnknownPolicy};
+use almanack_core::source::{check::FailureClass, filter::BadRule, policy::UnknownPolicy};
 use almanack_engine::sources::Error;
 
-use super::schedule::misread;
+use super::{Misread, schedule::misread};
 use crate::prelude::*;
 
 impl From<Error> for Problem {
@@ -14,7 +14,9 @@ impl From<Error> for Problem {
             Error::TooLong { what, .. } | Error::Unprintable { what } => {
                 Self::new(Code::InvalidValue, label).at(what)
             }
+            Error::UnknownEntry { .. } => Self::new(Code::NoSuchEntry, label),
             Error::Policy(unknown) => unknown.into(),
+            Error::Filter(bad) => misruled(bad, label),
             Error::Unreadable { .. } => Self::new(Code::InvalidValue, label),
             // Trying again would not make the address an allowed one.
             Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
@@ -24,12 +26,31 @@ impl From<Error> for Problem {
                 Self::new(Code::NotAFeed, label).at("address")
             }
             Error::Unreachable(_) => Self::new(Code::Unreachable, label),
+            Error::NotActive { .. } => Self::new(Code::SourceNotActive, label),
+            Error::Managed { .. } => Self::new(Code::ManagedSource, label),
+            Error::Options(unfit) => {
+                Self::new(Code::InvalidValue, label).at(format!("options.{}", unfit.path))
+            }
             Error::AddressTaken { .. } => Self::new(Code::AddressTaken, label),
             Error::Contended { .. } => Self::new(Code::Contended, label),
             Error::Reschedule(error) => error.into(),
             Error::Invalid(invalid) => invalid.into(),
             Error::Store(error) => error.into(),
         }
+    }
+}
+
+/// A rule that cannot be read, with the place of the mistake in it.
+fn misruled(bad: BadRule, label: String) -> Problem {
+    let path = format!("options.filters[{}]", bad.number - 1);
+    Problem {
+        expression: Some(Box::new(Misread {
+            message: bad.what,
+            span: Some([bad.span.start, bad.span.end]),
+            hint: Some(bad.hint.to_owned()),
+            repaired: None,
+        })),
+        ..Problem::new(Code::InvalidValue, label).at(path)
     }
 }
 

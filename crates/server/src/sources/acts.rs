@@ -6,7 +6,7 @@ use crate::receipts::{ReceiptView, answer};
 
 /// Check a source as soon as a node has capacity.
 ///
-/// The answer is the receipt of its task. Resumes a paused or ended source.
+/// The answer is the receipt of its task. A paused or ended source is refused; resume it first.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/check", tag = "sources",
     responses(

@@ -4,7 +4,7 @@
 //! source, unchanged. In a list, each item is handled separately; an error in one is reported in
 //! its position and does not stop the others.
 
-use almanack_core::source::{Definition, SourceId};
+use almanack_core::source::{Definition, SourceId, options::Options};
 use almanack_core::{source::check::Candidate, source::entry::canonical_address, store::Added};
 use serde_json::value::RawValue;
 
@@ -145,6 +145,9 @@ pub(crate) struct DiscoverBody {
     /// Address of a site or a feed.
     #[schema(example = "https://example.com/")]
     address: String,
+    /// How to request it: as a source with these options.
+    #[serde(default)]
+    options: Options,
 }
 
 /// The feeds of an address.
@@ -181,18 +184,22 @@ pub(crate) struct CandidateView {
 )]
 pub(crate) async fn discover(State(state): App, call: Call) -> Result<Json<CandidatesView>> {
     refuse_key(&call)?;
-    let address = call.json::<DiscoverBody>()?.address;
-    let candidates = candidates(&state, &address).await?;
+    let DiscoverBody { address, options } = call.json()?;
+    let candidates = candidates(&state, &address, &options).await?;
     Ok(Json(CandidatesView { candidates }))
 }
 
 /// The feeds of an address, the most likely first.
-pub(crate) async fn candidates(state: &AppState, address: &str) -> Result<Vec<CandidateView>> {
+pub(crate) async fn candidates(
+    state: &AppState,
+    address: &str,
+    options: &Options,
+) -> Result<Vec<CandidateView>> {
     let fits = address.len() <= ADDRESS_BYTES_MAX && !address.contains(char::is_control);
     Problem::unless(fits, "address", || {
         format!("address must have at most {ADDRESS_BYTES_MAX} bytes and no control characters")
     })?;
-    let mut found = state.sources.discover(address).await?;
+    let mut found = state.sources.discover(address, options).await?;
     found.truncate(CANDIDATES_MAX);
     let mut candidates = Vec::with_capacity(found.len());
     for candidate in found {

@@ -3,9 +3,9 @@
 //! Separate from `core`'s definition: omitted fields are learned or chosen, and a change
 //! distinguishes null from omitted.
 
-use almanack_core::{
-    source::Definition, source::policy::cadence::Cadence, source::reading::Reading,
-};
+use almanack_core::source::options::{Options, patch};
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::{Definition, entry::canonical_address, reading::Reading};
 use almanack_engine::sources::Changes;
 use serde::Deserializer;
 
@@ -21,13 +21,13 @@ const POLICY_BYTES_MAX: usize = 300;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SourceBody {
-    /// Its address: http or https, without user name or password.
+    /// Its address: http or https (also as `feed:`), without user name or password.
     #[schema(example = "https://example.com/feed.xml")]
     address: String,
     /// Display name. Default: the source's own title.
     #[schema(max_length = 500)]
     name: Option<String>,
-    /// Category: folders separated by `/`.
+    /// Category: folders separated by `/`; a folder's own `/` is written `\/`.
     #[schema(max_length = 500, example = "News/Local")]
     category: Option<String>,
     /// Policy: adaptive, classic, fixed:1h or a schedule. Default: the node's.
@@ -39,6 +39,8 @@ pub(crate) struct SourceBody {
     cadence: Option<String>,
     /// How it is read. Default: as a feed.
     reading: Option<Reading>,
+    /// How it is requested, which entries are kept, and more. Default: none.
+    options: Option<Options>,
 }
 
 impl SourceBody {
@@ -51,18 +53,24 @@ impl SourceBody {
             policy: None,
             cadence: None,
             reading: None,
+            options: None,
         }
     }
 
     /// The definition, if every value is valid.
     pub(crate) fn into_definition(self) -> Result<Definition> {
+        let options = Options {
+            from_file: false,
+            ..self.options.unwrap_or_default()
+        };
         let definition = Definition {
             name: self.name.unwrap_or_default(),
-            address: self.address,
+            address: canonical_address(&self.address),
             reading: self.reading.unwrap_or(Reading::Feed),
             category: self.category.unwrap_or_default(),
             policy: self.policy,
             cadence: self.cadence.as_deref().map(parse_cadence).transpose()?,
+            options,
         };
         check_form(&definition)?;
         Ok(definition)
@@ -73,7 +81,11 @@ impl SourceBody {
 pub(super) fn check_form(definition: &Definition) -> Result<()> {
     check_callback(Some(&definition.address), "address")?;
     definition.policy.as_deref().map_or(Ok(()), check_policy)?;
-    let rules = serde_json::to_string(&definition.reading).map_or(0, |json| json.len());
+    check_reading(&definition.reading)
+}
+
+fn check_reading(reading: &Reading) -> Result<()> {
+    let rules = serde_json::to_string(reading).map_or(0, |json| json.len());
     Problem::unless(rules <= READING_BYTES_MAX, "reading", || {
         format!("reading has {rules} bytes; the limit is {READING_BYTES_MAX}")
     })
@@ -91,10 +103,13 @@ fn parse_cadence(text: &str) -> Result<Cadence> {
 }
 
 /// What to change. Omitted fields are unchanged; null resets.
-#[expect(clippy::option_option, reason = "three cases: omitted, null, a text")]
-#[derive(Deserialize, ToSchema)]
+#[expect(clippy::option_option, reason = "three cases: omitted, null, a value")]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangesBody {
+    /// Another address. Entries, statistics and rhythm stay.
+    #[schema(example = "https://example.com/feed.xml")]
+    pub(crate) address: Option<String>,
     /// Display name; null for the source's own title.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, max_length = 500)]
@@ -111,11 +126,24 @@ pub(crate) struct ChangesBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, example = "P2")]
     pub(crate) cadence: Option<Option<String>>,
+    /// How it is read; null for a feed.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Reading>)]
+    pub(crate) reading: Option<Option<Reading>>,
+    /// Options to change, as a JSON Merge Patch (RFC 7396): omitted ones are unchanged, null
+    /// resets, lists are replaced. Null resets all.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Options>)]
+    pub(crate) options: Option<Option<patch::Patch>>,
 }
 
 /// Distinguishes null from omitted: a given field is `Some`, even if it is null.
-#[expect(clippy::option_option, reason = "three cases: omitted, null, a text")]
-fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+#[expect(clippy::option_option, reason = "three cases: omitted, null, a value")]
+fn given<'de, D, T>(value: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
     Option::deserialize(value).map(Some)
 }
 
@@ -125,15 +153,26 @@ impl ChangesBody {
         if let Some(Some(policy)) = &self.policy {
             check_policy(policy)?;
         }
+        let address = self.address.as_deref().map(canonical_address);
+        check_callback(address.as_deref(), "address")?;
+        let reading = self.reading.map(Option::unwrap_or_default);
+        reading.as_ref().map_or(Ok(()), check_reading)?;
         let cadence = self.cadence.map(|cadence| {
             let cadence = cadence.as_deref().map(parse_cadence);
             cadence.transpose()
         });
+        let options = self.options.map(|options| match options {
+            None => patch::Change::Whole(Box::default()),
+            Some(patch) => patch::Change::Merged(patch),
+        });
         Ok(Changes {
+            address,
             name: self.name.map(Option::unwrap_or_default),
             category: self.category.map(Option::unwrap_or_default),
             policy: self.policy,
             cadence: cadence.transpose()?,
+            reading,
+            options,
         })
     }
 }

@@ -1,8 +1,13 @@
-//! Entries, newest row first: of one source, or of all.
+//! Entries, newest row first: of one source or of all, or those that a search finds.
 
-use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
+use almanack_core::{
+    source::SourceId, source::entry::Entry, source::search::Query, store::EntryFilter,
+};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 
-use super::{Numbered, parse_cursor};
+use super::{Numbered, list::in_category, parse_cursor, refuse_key};
+use crate::call::named;
 use crate::prelude::*;
 use crate::tasks::body::parse_instant;
 
@@ -13,6 +18,11 @@ const PAGE_MAX_WITH_CONTENT: usize = 50;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EntriesQuery {
+    /// Only entries with all these words in their title, author, categories or text; `"…"` finds a
+    /// phrase, `-word` leaves out. Nothing that is written here is an error.
+    q: Option<String>,
+    /// Only entries of sources in this category and below it, by whole folder names.
+    category: Option<String>,
     /// Only entries first seen at or after this RFC 3339 instant; write `+` as `%2B`.
     #[param(format = DateTime)]
     since: Option<String>,
@@ -34,6 +44,8 @@ pub(crate) struct EntriesView {
 }
 
 /// List entries of all sources, newest row first.
+///
+/// With `q`, `category` or `since` a page may be short or empty and still have a `next_cursor`.
 #[utoipa::path(
     get, path = "/api/v1/entries", tag = "sources",
     params(EntriesQuery),
@@ -61,6 +73,38 @@ pub(crate) async fn list_source_entries(
     Ok(Json(query.answer(&state, Some(id)).await?))
 }
 
+/// The number of an entry in a path.
+pub(crate) struct EntryNumber(i64);
+
+impl<S: Send + Sync> FromRequestParts<S> for EntryNumber {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let text: String = named(parts, state).await?;
+        text.parse().map(Self).map_err(|_| {
+            let detail = "the path is /api/v1/entries/{entry_id}, with a whole number";
+            Problem::new(Code::NoSuchEntry, detail)
+        })
+    }
+}
+
+/// Fetch the full text of an entry from its link, and store it as its content.
+///
+/// The node fetches the page at once, within the pace of its host. If the page cannot be read, the
+/// entry is unchanged.
+#[utoipa::path(
+    post, path = "/api/v1/entries/{id}/full-text", tag = "sources",
+    responses((status = 200, description = "The entry with its full text", body = Entry)),
+)]
+pub(crate) async fn read_full_text(
+    State(state): App,
+    EntryNumber(id): EntryNumber,
+    call: Call,
+) -> Result<Json<Entry>> {
+    refuse_key(&call)?;
+    Ok(Json(state.sources.read_full_text(id).await?))
+}
+
 impl EntriesQuery {
     async fn answer(self, state: &AppState, source: Option<SourceId>) -> Result<EntriesView> {
         let max = if self.content {
@@ -72,6 +116,8 @@ impl EntriesQuery {
         let since = self.since.as_deref();
         let filter = EntryFilter {
             source,
+            category: in_category(self.category.as_deref())?,
+            search: self.q.as_deref().and_then(Query::parse),
             seen_from: since.map(|at| parse_instant(at, "since")).transpose()?,
             before: self.cursor.as_deref().map(parse_cursor).transpose()?,
             limit: page,

@@ -1,5 +1,6 @@
 //! Pages of sources, by id.
 
+use almanack_core::source::category::folder;
 use almanack_core::source::check::FailureClass;
 use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Attention, SourceId};
@@ -26,6 +27,8 @@ pub(crate) struct ListQuery {
     pub(crate) attention: Option<String>,
     /// Only sources whose last check failed: a failure class such as `dns`, or any.
     pub(crate) failure: Option<String>,
+    /// Only sources in this category and below it, by whole folder names.
+    pub(crate) category: Option<String>,
     /// Only sources whose name or address contains this.
     pub(crate) q: Option<String>,
     /// Page size, 1 to 500. Default: 50.
@@ -74,7 +77,8 @@ impl ListQuery {
             needs_attention,
             failure,
             failed,
-            containing: self.q.map(check_text).transpose()?,
+            category: in_category(self.category.as_deref())?,
+            containing: self.q.map(|q| check_text(q, "q")).transpose()?,
             after: after.transpose()?.map(SourceId),
             limit: page,
             ..SourceFilter::default()
@@ -89,7 +93,8 @@ fn one_or_any<T>(asked: Option<&str>, parse: fn(&str) -> Result<T>) -> Result<(O
 }
 
 fn parse_attention(text: &str) -> Result<Attention> {
-    let detail = "attention must be silent, failing, duplicate, credentials or any";
+    let detail = "attention must be silent, truncated, identity, failing, duplicate, credentials, \
+                  gone or any";
     Attention::parse(text).ok_or_else(|| Problem::in_query(detail))
 }
 
@@ -100,11 +105,17 @@ fn parse_failure(text: &str) -> Result<FailureClass> {
     })
 }
 
+/// The folder of a category filter.
+pub(crate) fn in_category(text: Option<&str>) -> Result<Option<String>> {
+    let folder = text.and_then(folder);
+    folder.map(|it| check_text(it, "category")).transpose()
+}
+
 /// PostgreSQL refuses to search for a NUL.
-fn check_text(text: String) -> Result<String> {
+fn check_text(text: String, what: &str) -> Result<String> {
     if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
         let detail =
-            format!("q must have at most {TEXT_BYTES_MAX} bytes and no control characters");
+            format!("{what} must have at most {TEXT_BYTES_MAX} bytes and no control characters");
         return Err(Problem::in_query(detail));
     }
     Ok(text)

@@ -6,7 +6,7 @@ use almanack_core::source::{Attention, SourceType};
 use almanack_core::{source::policy::cadence::Cadence, store::SourceNumbers};
 
 use super::view::{SourceView, percent};
-use super::{STATES, parse_type};
+use super::{STATES, parse_type, shown};
 use crate::prelude::*;
 
 /// Default number of due sources.
@@ -32,7 +32,8 @@ pub(crate) struct DueView {
 
 /// List due active sources that are not in backoff, the longest overdue first.
 ///
-/// `next_due_at` is here the time that the source chose itself, by which the list is ordered.
+/// Not listed: sources whose host asked for a wait. `next_due_at` may be some seconds ahead while a
+/// source waits for its turn at a busy host.
 #[utoipa::path(
     get, path = "/api/v1/sources/due", tag = "sources",
     params(DueQuery),
@@ -46,13 +47,8 @@ pub(crate) async fn list_due(
     let of_type = query.source_type.as_deref().map(parse_type).transpose()?;
     let now = state.clock.now();
     let due = state.store.load_due_sources(of_type, now, limit).await?;
-    let sources = due.into_iter().map(|source| {
-        let next_due_at = source.stats.next_due_at;
-        SourceView::of(source, next_due_at)
-    });
-    Ok(Json(DueView {
-        sources: sources.collect(),
-    }))
+    let sources = shown(&state, due).await?;
+    Ok(Json(DueView { sources }))
 }
 
 #[derive(Deserialize, IntoParams)]

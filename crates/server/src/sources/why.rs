@@ -1,5 +1,7 @@
 //! Why a source is checked when it is: the active policy, what it has learned, and a sentence.
 
+use almanack_core::source::hub;
+use almanack_core::source::policy::cadence::{Cadence, Frequency};
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 use almanack_core::{source::Source, source::check::FailureClass, store::EntryFilter};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -25,16 +27,26 @@ pub(crate) struct SourceWhyView {
     /// The active policy.
     #[schema(example = "adaptive")]
     policy: String,
-    /// Entries expected on an average day.
-    entries_per_day: f64,
-    /// Entries expected in each hour of the week, from Monday 00:00 UTC: 168 numbers.
+    /// How often it publishes; null until it was checked.
+    frequency_type: Option<Frequency>,
+    /// Its cadence: learned, whatever the policy, or set manually; null until it is known.
+    cadence: Option<Cadence>,
+    /// Entries expected on an average day; null until there is something to learn from.
+    entries_per_day: Option<f64>,
+    /// Entries expected in each hour of the week, from Monday 00:00 UTC: 168 numbers, all 0 until
+    /// there is something to learn from.
     week: Vec<f64>,
     /// Seconds after its newest entry until it counts as silent; null until its rhythm is learned.
     silent_after_seconds: Option<i64>,
     /// When it counts as silent, if nothing new appears.
     silent_at: Option<Timestamp>,
+    /// Seconds that its times are ahead of when its entries appear, below 0 behind; null if they are
+    /// right. Times of new entries are corrected by it.
+    clock_ahead_s: Option<i32>,
     /// The publisher's limits, one sentence each.
     requests: Vec<String>,
+    /// Whether its hub pushes it, and if not, why; null if it names no hub.
+    push: Option<String>,
     /// The last failure, if the last check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<ErrorView>,
@@ -76,11 +88,19 @@ pub(crate) async fn why_source(
         sentence: next_look(&source, task.as_ref(), state.clock.now()),
         next_due_at: next_look_at(&source, task.as_ref()),
         policy: believed.policy,
+        frequency_type: source.stats.frequency_type,
+        cadence: source.definition.cadence.or(source.stats.cadence),
         entries_per_day: believed.entries_per_day,
         week: believed.week.to_vec(),
         silent_after_seconds: believed.silent_after.map(|after| after.as_secs()),
         silent_at,
+        clock_ahead_s: source.memory.publisher.clock_ahead_s,
         requests: requests(&source.memory.hints),
+        push: hub::sentence(
+            source.memory.publisher.hub.as_ref(),
+            state.publishers.reach,
+            state.clock.now(),
+        ),
         last_error: last_error(&source),
         damaged: believed.damaged,
     }))

@@ -8,12 +8,17 @@
 
 mod acts;
 mod adding;
+mod courtesy;
+mod edit;
 mod entries;
 mod filter;
 mod fleet;
 mod list;
 mod one;
 mod opml;
+mod options;
+mod push;
+mod search;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;
@@ -23,14 +28,17 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources", get(list::show))
         .route("/ui/sources/add", get(adding::show).post(adding::add))
         .route("/ui/sources/choose", post(adding::choose))
+        .route(courtesy::PATH, get(courtesy::show))
         .route("/ui/sources/opml", get(opml::show).post(opml::import))
         .route("/ui/sources/export", get(opml::export))
+        .route(search::PATH, get(search::show))
         .route("/ui/sources/{id}", get(one::show))
         .route("/ui/sources/{id}/entries", get(entries::show))
         .route("/ui/sources/{id}/check", post(acts::check))
         .route("/ui/sources/{id}/pause", post(acts::pause))
         .route("/ui/sources/{id}/resume", post(acts::resume))
-        .route("/ui/sources/{id}/change", post(acts::change))
+        .route("/ui/sources/{id}/change", post(edit::change))
+        .route("/ui/sources/{id}/preview", post(edit::preview))
         .route("/ui/sources/{id}/remove", get(acts::ask_removal))
         .route("/ui/sources/{id}/remove", post(acts::remove))
         .layer(Extension(Arc::new(fleet::Counted::default())))

@@ -30,12 +30,13 @@ use almanack_engine::{
     tick::Ticker,
     zones::Zones,
 };
-use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
+use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
     entropy::SeededEntropy,
     fixture::{PUBLISH, START, claim_request, kind},
+    hubs::ScriptedHubs,
 };
 use async_trait::async_trait;
 use axum::{
@@ -201,6 +202,36 @@ impl World {
         page_hosts: Vec<String>,
         parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
     ) -> Self {
+        Self::publishing(
+            store,
+            pages,
+            (access, public_editions, page_hosts),
+            parts,
+            |_| Publishers::default(),
+        )
+    }
+
+    /// A world that hubs can push to.
+    pub(crate) fn pushed(hubs: &Arc<ScriptedHubs>) -> Self {
+        let store = SqliteStore::in_memory().unwrap();
+        let pages = Arc::new(store.for_pages());
+        let parts = |_: &_, _: &_| (Tick::default(), None);
+        Self::publishing(
+            store,
+            pages,
+            (Access::Open, true, Vec::new()),
+            parts,
+            |fixture| fixture.pushed(hubs),
+        )
+    }
+
+    fn publishing(
+        store: SqliteStore,
+        pages: Arc<dyn Store>,
+        (access, public_editions, page_hosts): (Access, bool, Vec<String>),
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+        publishers: impl FnOnce(&mut Fixture) -> Publishers,
+    ) -> Self {
         let passwords = Arc::new(Plain::default());
         let clock = Arc::new(ManualClock::at(START));
         let store = Arc::new(store);
@@ -218,13 +249,15 @@ impl World {
             accept_any: false,
             ..Kinds::default()
         };
-        let fixture = Fixture::on(&port, &time);
+        let mut fixture = Fixture::on(&port, &time);
+        let publishers = publishers(&mut fixture);
         let rescheduler = Rescheduler::new(port.clone(), time.clone(), kinds).reaching(reach);
         let health = Arc::new(Health::of_beat(SignedDuration::from_secs(5)));
         let state = AppState {
             rescheduler: Arc::new(rescheduler),
             schedules: schedules.clone(),
             sources: fixture.sources.clone(),
+            publishers,
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
             watching: Some(watching()),
@@ -250,6 +283,7 @@ impl World {
             ]
             .into(),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
+            about: almanack_server::about::About::default(),
             version: "0.0.0-test",
         };
         Self {

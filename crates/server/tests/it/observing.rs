@@ -12,7 +12,7 @@ use almanack_engine::{
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
 };
-use almanack_server::{AppState, Tick, access::Access, app};
+use almanack_server::{AppState, Publishers, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -164,6 +164,7 @@ impl Counted {
             rescheduler: Arc::new(Rescheduler::new(store.clone(), time.clone(), kinds)),
             schedules: Arc::new(Schedules::new(store.clone(), time.clone(), Arc::default())),
             sources: fixture.sources,
+            publishers: Publishers::default(),
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
             watching: Some(watching()),
@@ -185,6 +186,7 @@ impl Counted {
             limits: LIMITS,
             configuration: Vec::new().into(),
             metrics: recorder.handle(),
+            about: almanack_server::about::About::default(),
             version: "0.0.0-test",
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -11,9 +11,12 @@ use almanack_core::{
     source::{
         Definition, SOURCE_CHECK,
         check::{
-            Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+            Article, Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged,
+            Validators,
         },
         entry::FoundEntry,
+        hub::Reach,
+        options::Options,
         reading::Reading,
     },
     store::Store,
@@ -27,10 +30,12 @@ use almanack_engine::{
         Sources,
         check::SourceHandler,
         fleet::{Fleet, FleetSettings},
+        push::Push,
     },
     watch::{WatchSettings, Watching},
 };
-use almanack_server::{Opml, Outline};
+use almanack_server::{Opml, Outline, Publishers};
+use almanack_testkit::hubs::ScriptedHubs;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -54,7 +59,12 @@ impl Checker for Script {
         answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
-    async fn discover(&self, address: &str, _: Timestamp) -> Result<Vec<Candidate>, Failure> {
+    async fn discover(
+        &self,
+        address: &str,
+        _: &Options,
+        _: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
         let failed = |class, detail: &str| Failure {
             class,
             detail: detail.to_owned(),
@@ -77,6 +87,13 @@ impl Checker for Script {
             "http://10.0.0.1/" => Err(failed(FailureClass::Refused, "10.0.0.1 is private")),
             _ => Err(failed(FailureClass::Dns, "no such host")),
         }
+    }
+
+    async fn article(&self, link: &str, _: Timestamp) -> Article {
+        if !link.ends_with("/1") {
+            return Article::Text("Read as a whole.\n\nIt sails.".to_owned());
+        }
+        Article::Failed(Failure::new(FailureClass::NotFound, "404 Not Found"))
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {
@@ -118,10 +135,7 @@ fn feed(name: &str, address: &str) -> Definition {
     Definition {
         name: name.to_owned(),
         address: address.to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     }
 }
 
@@ -154,11 +168,37 @@ impl Fixture {
             checker: script.clone(),
             fleet,
             subscriptions: Reloadable::default(),
+            hubs: Arc::new(ScriptedHubs::new(Reach::Off)),
         };
         Self {
             sources: Arc::new(sources),
             script,
             handler,
+        }
+    }
+}
+
+impl Fixture {
+    /// Has these hubs push, and anyone ping.
+    pub(crate) fn pushed(&mut self, hubs: &Arc<ScriptedHubs>) -> Publishers {
+        let handler = |of: &SourceHandler| SourceHandler {
+            store: of.store.clone(),
+            clock: of.clock.clone(),
+            checker: of.checker.clone(),
+            fleet: of.fleet.clone(),
+            subscriptions: of.subscriptions.clone(),
+            hubs: hubs.clone(),
+        };
+        self.handler = handler(&self.handler);
+        let push = Push {
+            sources: self.sources.clone(),
+            handler: handler(&self.handler),
+            body_bytes: 4_000,
+        };
+        Publishers {
+            push: Some(Arc::new(push)),
+            reach: Reach::Open,
+            ping: true,
         }
     }
 }

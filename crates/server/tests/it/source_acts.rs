@@ -39,6 +39,7 @@ async fn a_source_is_added_once_and_due_at_once() {
       "last_error_class": null,
       "name": "A",
       "next_due_at": "2026-01-05T08:00:00Z",
+      "options": {},
       "policy": "fixed:1h",
       "reading": {
         "how": "json",
@@ -305,12 +306,7 @@ async fn what_is_left_out_stays_and_null_takes_back() {
     let back = world.patch(one, r#"{"cadence":null}"#).await.json();
     assert_eq!(back["cadence_by_hand"], Value::Null);
     for (path, body, status, code) in [
-        (
-            one,
-            r#"{"address":"https://b.example/"}"#,
-            422,
-            "invalid_body",
-        ),
+        (one, r#"{"url":"https://b.example/"}"#, 422, "invalid_body"),
         (one, r#"{"policy":"never"}"#, 422, "invalid_value"),
         (one, r#"{"cadence":"P8"}"#, 422, "invalid_value"),
         (one, r#"{"cadence":3}"#, 422, "invalid_body"),

@@ -4,7 +4,7 @@ use almanack_core::source::{SourceId, check::FailureClass};
 use almanack_testkit::fixture::{START, at as instant};
 use insta::assert_json_snapshot;
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     harness::World,
@@ -96,6 +96,7 @@ async fn ss_01_a_source_shows_every_statistic_under_its_name() {
       "last_error_class": null,
       "name": "A Weblog",
       "next_due_at": "2026-01-05T09:00:00Z",
+      "options": {},
       "policy": "fixed:1h",
       "reading": {
         "how": "feed"
@@ -142,6 +143,7 @@ async fn a_source_that_failed_says_so_and_until_when_it_waits() {
       "last_error_class": "not_found",
       "name": "Page",
       "next_due_at": "2026-01-05T08:15:41.188672Z",
+      "options": {},
       "policy": null,
       "reading": {
         "how": "html",
@@ -273,7 +275,10 @@ async fn ss_09_the_numbers_are_reported_overall_and_by_type() {
         "credentials": 0,
         "duplicate": 0,
         "failing": 0,
-        "silent": 0
+        "gone": 0,
+        "identity": 0,
+        "silent": 0,
+        "truncated": 0
       },
       "avg_hit_rate": 50.0,
       "cadence_distribution": {
@@ -328,10 +333,12 @@ async fn entries_are_listed_newest_first_with_their_text_on_request() {
           "key": "id:2",
           "link": "https://a.example/2",
           "published_at": "2026-01-05T07:30:00Z",
+          "revision": 1,
           "seen_at": "2026-01-05T08:00:00Z",
           "source_id": 1,
           "summary": null,
-          "title": "Entry 2"
+          "title": "Entry 2",
+          "updated_at": null
         }
       ],
       "next_cursor": "Mg"
@@ -361,6 +368,10 @@ async fn why_reports_what_is_believed_and_what_went_wrong() {
     assert_eq!(why["policy"], "fixed:1h");
     let of_the_node = world.get("/api/v1/sources/2/why").await.json();
     assert_eq!(of_the_node["policy"], "adaptive");
+    assert_eq!(
+        (&why["frequency_type"], &why["cadence"]),
+        (&json!("daily"), &json!("P2"))
+    );
     assert_eq!(why["damaged"], false);
     assert!(why["entries_per_day"].as_f64().unwrap() > 0.0, "{why}");
     let sentence = why["sentence"].as_str().unwrap();
@@ -376,8 +387,33 @@ async fn why_reports_what_is_believed_and_what_went_wrong() {
     }
     "#);
     let paused = world.get("/api/v1/sources/3/why").await.json();
+    assert_eq!(paused["entries_per_day"], Value::Null, "never checked");
+    let week = paused["week"].as_array().unwrap();
+    assert!(week.iter().all(|expected| expected.as_f64() == Some(0.0)));
+    assert_eq!(paused["cadence"], "P6", "set by hand");
     let sentence = paused["sentence"].as_str().unwrap();
     assert!(sentence.contains("paused since"), "{sentence}");
+}
+
+#[tokio::test]
+async fn ss_25_a_clock_that_is_off_is_shown() {
+    let world = World::open();
+    world.add(FEED).await;
+    let (half, ahead) = (SignedDuration::from_mins(30), SignedDuration::from_hours(8));
+    for hour in 0..4 {
+        let now = instant(hour * 3_600);
+        let (id, stamp) = (hour.to_string(), (now - half + ahead).to_string());
+        let shown = document(&[(&id, &stamp)]);
+        world.fixture.script.say("https://a.example/feed", shown);
+        world.clock.set(now);
+        world.check(hour + 1).await;
+    }
+    for path in ["/api/v1/sources/1", "/api/v1/sources/1/why"] {
+        let answer = world.get(path).await.json();
+        assert_eq!(answer["clock_ahead_s"], 8 * 3_600, "{path}");
+    }
+    let page = world.get("/ui/sources/1").await;
+    assert!(page.body.contains("<dd>8 h ahead "), "{}", page.body);
 }
 
 #[tokio::test]
@@ -504,7 +540,7 @@ const BAD: &[(&str, u16, &str, &str)] = &[
         "no_such_source",
         "whole number",
     ),
-    ("/api/v1/sources/1/entries?q=a", 422, "invalid_query", "q"),
+    ("/api/v1/sources/1/entries?w=a", 422, "invalid_query", "w"),
 ];
 
 #[tokio::test]

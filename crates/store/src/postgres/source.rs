@@ -4,9 +4,14 @@
 mod prune;
 mod write;
 
+use std::collections::BTreeMap;
+
 use almanack_core::{
     source::{Source, SourceId},
-    store::{Added, EntryRetention, PrunedEntries, Result, SourceWrite, Written},
+    store::{
+        Added, EntryQuestion, EntryRetention, KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries,
+        Result, SourceWrite, Written,
+    },
 };
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
@@ -18,7 +23,12 @@ use super::{
     client,
     session::{in_order, query},
 };
-use crate::{database::Sources, entry, row, source};
+use crate::{
+    database::Sources,
+    entry,
+    row::{self, most},
+    source,
+};
 
 pub(super) use write::WriteSources;
 
@@ -56,14 +66,18 @@ impl Sources for Postgres {
         self.source_writes.pass(writes).await
     }
 
-    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
-        let parameters: [&(dyn ToSql + Sync); 2] = [&id.0, &keys];
+    async fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> Result<Vec<KnownEntry>> {
+        let limit = most(KNOWN_PER_LINK_MAX);
+        let parameters: [&(dyn ToSql + Sync); 4] = [&id.0, &asked.keys, &asked.links, &limit];
         let rows = self
             .rows("find known entries", entry::KNOWN_POSTGRES, &parameters)
             .await?;
-        let known: Vec<&str> = rows.iter().map(|row| row.get(0)).collect();
-        let asked = keys.iter().filter(|key| known.contains(&key.as_str()));
-        Ok(asked.cloned().collect())
+        let mut known = BTreeMap::new();
+        for row in &rows {
+            let found = row::known_entry(&row.into())?;
+            known.insert(found.row, found);
+        }
+        Ok(known.into_values().collect())
     }
 
     async fn prune_entries(

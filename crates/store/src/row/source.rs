@@ -8,12 +8,14 @@ use almanack_core::{
     source::{
         Attention, Definition, Memory, Moving, Source, SourceId, State, Stats,
         check::{FailureClass, Validators},
-        entry::{Entry, FoundEntry},
+        entry::{Entry, FoundEntry, link_hash},
+        options::Options,
         policy::cadence::{Cadence, Frequency},
         reading::Reading,
         recent::Recent,
+        search::words_of,
     },
-    store::{Fleet, Result},
+    store::{EntryChange, Fleet, KnownEntry, Result},
 };
 use jiff::Timestamp;
 
@@ -42,6 +44,7 @@ pub(crate) fn source(row: &Row<'_>) -> Result<Source> {
 
 fn definition(row: &Row<'_>) -> Result<Definition> {
     let reading = serde_json::from_str(&row.text(4)?).map_err(unreadable);
+    let options = serde_json::from_str(&row.text(37)?).map_err(unreadable);
     Ok(Definition {
         name: row.get(2)?,
         address: row.get(3)?,
@@ -49,6 +52,7 @@ fn definition(row: &Row<'_>) -> Result<Definition> {
         category: row.get(5)?,
         policy: row.get(6)?,
         cadence: row.get(7)?,
+        options: row.or_instead(options, || Some(Options::default()))?,
     })
 }
 
@@ -104,6 +108,8 @@ fn memory(row: &Row<'_>) -> Result<Memory> {
             .get::<Option<String>>(28)?
             .map(|address| Moving { address, times }),
         shown: hashes(&row.get::<Vec<u8>>(30)?),
+        prints: prints(&row.get::<Vec<u8>>(38)?),
+        publisher: serde_json::from_str(&row.text(39)?).unwrap_or_default(),
         pruned_before: row.get(31)?,
     })
 }
@@ -114,6 +120,15 @@ pub(crate) fn hashes(bytes: &[u8]) -> Vec<u64> {
     hashes
         .iter()
         .map(|hash| u64::from_be_bytes(*hash))
+        .collect()
+}
+
+/// Fingerprints of entries, as far as they are whole.
+fn prints(bytes: &[u8]) -> Vec<u32> {
+    let (prints, _) = bytes.as_chunks::<4>();
+    prints
+        .iter()
+        .map(|print| u32::from_be_bytes(*print))
         .collect()
 }
 
@@ -128,6 +143,7 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
     let (state_since, state_note) = facts(&source.state);
     let hints = (!memory.hints.is_empty()).then(|| serde_json::to_string(&memory.hints));
     let moving = memory.moving.as_ref();
+    let prints = memory.prints.iter().flat_map(|print| print.to_be_bytes());
     let shown = memory.shown.iter().flat_map(|hash| hash.to_be_bytes());
     Ok(values![
         &definition.name,
@@ -160,11 +176,14 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
         source.learned.as_slice(),
         &source.reason,
         at,
+        prints.collect::<Vec<u8>>(),
+        serde_json::to_string(&memory.publisher).map_err(unreadable)?,
         &definition.address,
         definition.reading.source_type().as_str(),
         source.state.as_str(),
         stats.cadence.map(Cadence::as_str),
         source.attention.map(Attention::as_str),
+        serde_json::to_string(&definition.options).map_err(unreadable)?,
     ])
 }
 
@@ -184,7 +203,57 @@ pub(crate) fn entry_values(
         &found.author,
         &found.summary,
         &found.content,
+        found.link.as_deref().map(link_hash),
+        listed(&found.enclosures),
+        listed(&found.categories),
+        words_of(found),
     ]
+}
+
+/// What an entry of `source` is edited with, as it was found at `at`; nothing where only its key
+/// changes.
+pub(crate) fn entry_edit_values(
+    source: SourceId,
+    at: Timestamp,
+    change: &EntryChange,
+) -> Option<Vec<Value<'_>>> {
+    let found = &change.edit.as_ref()?.found;
+    Some(values![
+        change.row,
+        source.0,
+        at,
+        &found.link,
+        &found.title,
+        found.published_at,
+        &found.author,
+        &found.summary,
+        &found.content,
+        found.link.as_deref().map(link_hash),
+        listed(&found.enclosures),
+        listed(&found.categories),
+    ])
+}
+
+/// What its key is renewed with; nothing where it was edited.
+pub(crate) fn entry_renewal_values(
+    source: SourceId,
+    change: &EntryChange,
+) -> Option<Vec<Value<'_>>> {
+    let renews = change.edit.is_none();
+    renews.then(|| values![change.row, source.0, &change.key])
+}
+
+/// A list as JSON; none where it is empty.
+fn listed<T: serde::Serialize>(list: &[T]) -> Option<String> {
+    (!list.is_empty()).then(|| serde_json::to_string(list).unwrap_or_default())
+}
+
+/// A list that was kept as JSON, as far as it can be read.
+fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, index: usize) -> Result<Vec<T>> {
+    let text: Option<String> = row.get(index)?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
 }
 
 fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {
@@ -211,8 +280,26 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
             author: row.get(7)?,
             summary: row.get(8)?,
             content: row.get(9)?,
+            enclosures: list(row, 10)?,
+            categories: list(row, 11)?,
+            print: 0,
         },
+        revision: row.get(12)?,
+        updated_at: row.get(13)?,
         key,
+    })
+}
+
+/// Reads what identity asks about an entry.
+pub(crate) fn known_entry(row: &Row<'_>) -> Result<KnownEntry> {
+    Ok(KnownEntry {
+        row: row.get(0)?,
+        key: row.text(1)?,
+        link_hash: row.get(2)?,
+        title: row.get(3)?,
+        published_at: row.get(4)?,
+        revision: row.get(5)?,
+        updated_at: row.get(6)?,
     })
 }
 

@@ -2,17 +2,23 @@
 
 mod write;
 
+use std::collections::BTreeMap;
+
 use almanack_core::{
     source::{Source, SourceId},
-    store::{Added, EntryRetention, PrunedEntries, Result, SourceWrite, Written},
+    store::{
+        Added, EntryQuestion, EntryRetention, KNOWN_PER_LINK_MAX, KnownEntry, PrunedEntries,
+        Result, SourceWrite, Written,
+    },
 };
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, Rows, params};
 
 use crate::{
     database::{Database as _, Sources},
     entry,
     nudge::earliest_reported,
-    row, source,
+    row::{self, most},
+    source,
     sqlite::{Sqlite, thread::Outcome},
 };
 
@@ -54,17 +60,20 @@ impl Sources for Sqlite {
         Ok(written)
     }
 
-    async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>> {
-        let keys = keys.to_vec();
+    async fn known_entries(&self, id: SourceId, asked: &EntryQuestion) -> Result<Vec<KnownEntry>> {
+        let asked = asked.clone();
         self.on_reader("find known entries", move |connection| {
-            let mut statement = connection.prepare_cached(entry::IS_KNOWN_SQLITE)?;
-            let mut known = Vec::new();
-            for key in &keys {
-                if statement.query_row(params![id.0, key], |row| row.get(0))? {
-                    known.push(key.clone());
-                }
+            let mut known = BTreeMap::new();
+            let mut by_key = connection.prepare_cached(entry::KNOWN_BY_KEY_SQLITE)?;
+            for key in &asked.keys {
+                add_known(&mut known, by_key.query(params![id.0, key])?)?;
             }
-            Ok(known)
+            let mut by_link = connection.prepare_cached(entry::KNOWN_BY_LINK_SQLITE)?;
+            let limit = most(KNOWN_PER_LINK_MAX);
+            for link in &asked.links {
+                add_known(&mut known, by_link.query(params![id.0, link, limit])?)?;
+            }
+            Ok(known.into_values().collect())
         })
         .await
     }
@@ -80,6 +89,14 @@ impl Sources for Sqlite {
         })
         .await
     }
+}
+
+fn add_known(known: &mut BTreeMap<i64, KnownEntry>, mut rows: Rows<'_>) -> Outcome<()> {
+    while let Some(row) = rows.next()? {
+        let found = row::known_entry(&row.into())?;
+        known.insert(found.row, found);
+    }
+    Ok(())
 }
 
 /// The first number a statement answers, if it answers.

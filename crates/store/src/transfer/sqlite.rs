@@ -16,10 +16,13 @@ use crate::{
     sqlite::{applied, explain, holds, open_as_it_is},
 };
 
-const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
-     and name not like 'sqlite\\_%' escape '\\' order by name";
+/// Tables with rows of their own. A virtual table and its shadows are an index of another table,
+/// which its triggers fill.
+const LIST_TABLES: &str = "select name from pragma_table_list where schema = 'main' \
+     and type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name";
 /// Everything that has its own name. Indexes and triggers belong to one of these.
-const LIST_THINGS: &str = "select type, name from sqlite_schema where type in ('table', 'view') \
+const LIST_THINGS: &str = "select type, name from pragma_table_list where schema = 'main' \
+     and type in ('table', 'view', 'virtual') and name <> 'entry_search' \
      and name not like 'sqlite\\_%' escape '\\' order by name";
 const LIST_COLUMNS: &str = "select name from pragma_table_info($1) order by name";
 const LOAD_NUMBER: &str = "select max(seq) from sqlite_sequence where name = $1";

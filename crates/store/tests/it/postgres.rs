@@ -14,7 +14,7 @@ use almanack_testkit::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::conformance::Fresh;
+use crate::conformance::{Fresh, entry_search::check_wordless};
 
 async fn fresh() -> Fresh {
     let schema = Schema::create().await;
@@ -88,6 +88,13 @@ async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
         )
         .await;
     super::check_damaged(&store).await;
+}
+
+#[tokio::test]
+async fn ss_24_entries_of_earlier_versions_are_found_once_they_have_words() {
+    let schema = Schema::create().await;
+    let store = PostgresStore::connect(schema.url()).await.unwrap();
+    check_wordless(&store, async |text| schema.run(text).await).await;
 }
 
 /// The engine then looks for the one ending at fault instead of trying all of them again for ever.

@@ -6,6 +6,8 @@ use almanack_store::sqlite::{Durability, SqliteStore};
 use almanack_testkit::fixture::source;
 use rusqlite::Connection;
 
+use crate::conformance::entry_search::check_wordless;
+
 const DAMAGE_SQLITE: &str = "update source set shown = x'0000000000000001ff', recent = x'010203', \
      learned = x'ff', hints = '{'";
 
@@ -36,6 +38,18 @@ async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
     let damage = Connection::open(&path).unwrap();
     damage.execute_batch(DAMAGE_SQLITE).unwrap();
     super::check_damaged(&store).await;
+}
+
+#[tokio::test]
+async fn ss_24_entries_of_earlier_versions_are_found_once_they_have_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("almanack.db");
+    let store = SqliteStore::open(&path, Durability::Normal).unwrap();
+    let forget = async |text| {
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(text).unwrap();
+    };
+    check_wordless(&store, forget).await;
 }
 
 /// The caller that drops a store may move or remove its files at once: its log has gone with it.

@@ -9,10 +9,10 @@ use almanack_core::{
     backoff::Backoff,
     edition::account::Change,
     finish::{Outcome, finish},
-    source::SourceId,
+    source::{SourceId, search::Query},
     store::{
-        ClaimId, EditionFilter, EditionWritten, ScheduleFilter, SourceFilter, Store, TaskFilter,
-        Written,
+        ClaimId, EditionFilter, EditionWritten, EntryFilter, ScheduleFilter, SourceFilter, Store,
+        TaskFilter, Written,
     },
 };
 use almanack_store::{
@@ -163,6 +163,17 @@ async fn contents(store: &dyn Store) -> String {
     )
 }
 
+/// How many entries a search finds: what it looks in is moved by no one, and is there all the same
+/// (SS-24).
+async fn found(store: &dyn Store) -> usize {
+    let filter = EntryFilter {
+        search: Query::parse("Ünïcode O'Neil"),
+        limit: 10,
+        ..EntryFilter::default()
+    };
+    store.list_entries(&filter).await.unwrap().rows.len()
+}
+
 async fn moved(from: &Location, to: &Location) -> Result<Vec<Moved>, Error> {
     transfer(from, to, Others::Wait, &mut |_| ()).await
 }
@@ -184,6 +195,7 @@ async fn a_store_is_moved_whole_and_back_again() {
     let between = Location::Postgres(schema.url().to_owned());
     let store = filled(&folder.path().join("first.db")).await;
     let before = contents(&*store).await;
+    assert_eq!(found(&*store).await, 2);
     drop(store);
 
     let mut steps = Vec::new();
@@ -196,10 +208,12 @@ async fn a_store_is_moved_whole_and_back_again() {
     let rows: u64 = there.iter().map(|table| table.sum.rows).sum();
     assert_eq!(steps[0], Step::Total(rows));
     assert_eq!(contents(&*open(&between).await).await, before);
+    assert_eq!(found(&*open(&between).await).await, 2);
 
     assert_eq!(moved(&between, &second).await.unwrap(), there);
     let store = open(&second).await;
     assert_eq!(contents(&*store).await, before);
+    assert_eq!(found(&*store).await, 2);
     assert_eq!(
         highest(folder.path(), "first.db"),
         highest(folder.path(), "second.db")

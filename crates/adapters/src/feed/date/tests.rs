@@ -112,6 +112,65 @@ fn what_is_missing_is_taken_for_the_first_instant() {
 }
 
 #[test]
+fn ss_20_dates_in_numbers_are_read_where_they_can_mean_one_day_only() {
+    let day = Some("2026-11-14T00:00:00Z");
+    let time = Some("2026-11-14T15:04:00Z");
+    for (text, expected, why) in [
+        ("14.11.2026", day, "dots"),
+        ("14. 11. 2026", day, "dots and blanks"),
+        ("14/11/2026", day, "no month has the number 14"),
+        ("11/14/2026", day, "nor here"),
+        ("14-11-2026", day, "dashes"),
+        ("2026/11/14", day, "its year first"),
+        ("2026.11.14", day, "its year first"),
+        (
+            "3.4.2026",
+            Some("2026-04-03T00:00:00Z"),
+            "dots: the day first",
+        ),
+        (
+            "03.04.2026",
+            Some("2026-04-03T00:00:00Z"),
+            "dots: the day first",
+        ),
+        ("11.14.2026", day, "dots, but no month has the number 14"),
+        (
+            "05/05/2026",
+            Some("2026-05-05T00:00:00Z"),
+            "the same either way",
+        ),
+        ("14.11.2026 15:04", time, "a time"),
+        ("14.11.2026, 15:04:00", time, "a time"),
+        ("14.11.2026 - 15:04", time, "a time"),
+        ("14.11.2026 – 15:04 Uhr", time, "a time in German"),
+        ("14/11/2026 3:04 PM", time, "a time"),
+        ("14/11/2026 15:04:00 GMT", time, "a time and a zone"),
+        ("14.11.2026 16:04 +0100", time, "a time and its offset"),
+        ("14.11.2026 16:04:00+01:00", time, "a time and its offset"),
+        ("Sat, 14.11.2026 15:04", time, "a day of the week"),
+        ("Samstag, 14.11.2026", day, "a day of the week"),
+        ("сб 14.11.2026 15:04", time, "a day of the week"),
+        ("03/04/2026", None, "March or April?"),
+        ("3-4-2026 15:04", None, "March or April?"),
+        ("03/04/2026 15:04:00 +0000", None, "March or April?"),
+        ("14.11.26", None, "which of the three is the year?"),
+        ("14/11", None, "no year"),
+        ("14/13/2026", None, "no month"),
+        ("14.0.2026", None, "no month"),
+        ("31.11.2026", None, "no such day"),
+        ("0.11.2026", None, "no such day"),
+        ("14.11/2026", None, "two kinds of marks"),
+        ("14.11.20266", None, "no year"),
+        ("-14.11.2026", None, "a sign is no part of a date"),
+        ("14.11.2026 25:00", None, "no such hour"),
+        ("14.11.2026 15.11.2026", None, "two dates"),
+        ("between us: 14.11.2026", None, "a sentence"),
+    ] {
+        check(text, expected, why);
+    }
+}
+
+#[test]
 fn what_is_no_date_is_none() {
     for (text, why) in [
         ("", "nothing"),

@@ -24,16 +24,30 @@ struct Parts<'a> {
 
 /// The instant that words name.
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
-    // A comment may follow the zone: `+0200 (CEST)`.
-    let text = text.split('(').next()?;
-    let mut parts = Parts::default();
-    for word in text.split([' ', ',', '\t', '\n']) {
-        parts.word(word)?;
-    }
-    parts.instant()
+    Parts::default().read(text)
+}
+
+/// The instant on a date that the words behind it name.
+pub(super) fn on(date: Date, words: &str) -> Option<Timestamp> {
+    let parts = Parts {
+        day: Some(date.day()),
+        month: Some(date.month()),
+        year: Some(date.year()),
+        ..Parts::default()
+    };
+    parts.read(words)
 }
 
 impl<'a> Parts<'a> {
+    fn read(mut self, text: &'a str) -> Option<Timestamp> {
+        // A comment may follow the zone: `+0200 (CEST)`.
+        let text = text.split('(').next()?;
+        for word in text.split([' ', ',', '\t', '\n']) {
+            self.word(word)?;
+        }
+        self.instant()
+    }
+
     /// Takes one word; `None` for one that fits nowhere.
     fn word(&mut self, word: &'a str) -> Option<()> {
         let lower = word.to_ascii_lowercase();

@@ -1,4 +1,5 @@
 use almanack_core::source::reading::Reading;
+use jiff::Timestamp;
 
 use super::*;
 

@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
+use jiff::Timestamp;
 
 use super::*;
 
@@ -15,7 +16,7 @@ const SITEMAP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 fn read_by(rules: &SitemapRules, bytes: &[u8]) -> Result<Document, Failure> {
     let base = Url::parse("https://site.example/sitemap.xml").unwrap();
-    read(rules, bytes, None, &base, NOW)
+    read(rules, bytes, None, &base, &Against::nothing(NOW))
 }
 
 fn containing(part: &str) -> SitemapRules {

@@ -1,12 +1,15 @@
 use super::*;
 
 fn describe_bytes(bytes: &[u8]) -> String {
-    let base = Url::parse("https://site.example/blog/").unwrap();
-    let reading = almanack_core::source::reading::Reading::Feed;
-    let failure =
-        crate::feed::read(&reading, bytes, None, &base, jiff::Timestamp::UNIX_EPOCH).unwrap_err();
+    let failure = failure(bytes);
     assert_eq!(failure.class, FailureClass::NotAFeed, "{}", failure.detail);
     failure.detail
+}
+
+fn failure(bytes: &[u8]) -> Failure {
+    let base = Url::parse("https://site.example/blog/").unwrap();
+    let reading = almanack_core::source::reading::Reading::Feed;
+    crate::feed::read(&reading, bytes, None, &base, jiff::Timestamp::UNIX_EPOCH).unwrap_err()
 }
 
 #[test]
@@ -32,5 +35,8 @@ fn ss_12_what_is_not_a_feed_is_described() {
 
 #[test]
 fn ss_12_a_login_page_instead_of_a_feed_is_reported() {
-    insta::assert_snapshot!(describe_bytes(b"<!doctype html><title>Sign in</title><form><input type=password name=p></form>"), @"this is not a feed: it is a login page titled “Sign in”; without logging in there is nothing to read");
+    let failure =
+        failure(b"<!doctype html><title>Sign in</title><form><input type=password name=p></form>");
+    assert_eq!(failure.class, FailureClass::Unauthorised);
+    insta::assert_snapshot!(failure.detail, @"this is not a feed: it is a login page titled “Sign in”; without logging in there is nothing to read");
 }

@@ -1,3 +1,5 @@
+mod extras;
+
 use almanack_core::source::{check::Document, entry::FoundEntry, reading::Reading};
 use jiff::Timestamp;
 use url::Url;

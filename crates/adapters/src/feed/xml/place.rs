@@ -2,9 +2,16 @@
 
 use almanack_core::source::hints::Hints;
 
+use super::{
+    extra::{ABOUT_BYTES_MAX, CATEGORY_BYTES_MAX},
+    vocabulary::Vocabulary,
+};
+
 const MINUTE: u32 = 60;
 const HOUR: u32 = 60 * MINUTE;
 const DAY: u32 = 24 * HOUR;
+/// Longest text that says when to come again, or a date.
+const WORDS_BYTES_MAX: usize = 100;
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// A kind of element, known by its parent: an entry's own `ttl` is not the feed's.
@@ -23,13 +30,35 @@ pub(super) enum Place {
     Day,
     Period,
     Frequency,
+    /// `enclosure`, or a link to one.
+    File,
+    /// Atom's; its attributes say what it leads to.
+    Link,
+    /// `media:content` and `media:group`.
+    Media,
+    Category,
+    /// A description that is not the entry's own: `media:description`, `itunes:summary`.
+    About,
+    Date(DateKind),
     Other,
+}
+
+/// Dates of Atom 0.3 and of Dublin Core, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum DateKind {
+    Issued,
+    Created,
+    Modified,
 }
 
 impl Place {
     /// The kind of an element by its name and its parent's kind.
-    pub(super) fn inside(parent: Option<Self>, name: &str) -> Self {
+    pub(super) fn inside(parent: Option<Self>, vocabulary: Vocabulary, name: &str) -> Self {
         match (parent, name) {
+            (Some(Self::Entry), name) => Self::in_entry(vocabulary, name),
+            (Some(Self::Media), name) if vocabulary == Vocabulary::Media => {
+                Self::in_entry(vocabulary, name)
+            }
             (None, "rss" | "RDF" | "urlset") => Self::Rss,
             (None, "feed") | (Some(Self::Rss), "channel") => Self::Channel,
             (Some(Self::Channel | Self::Rss), "item" | "entry" | "url") => Self::Entry,
@@ -43,12 +72,38 @@ impl Place {
         }
     }
 
-    /// Whether its text says when to come again.
-    pub(super) fn is_request(self) -> bool {
+    fn in_entry(vocabulary: Vocabulary, name: &str) -> Self {
+        match (vocabulary, name) {
+            (Vocabulary::Media, "content" | "group") => Self::Media,
+            (Vocabulary::Media, "description") | (Vocabulary::Itunes, "summary") => Self::About,
+            (Vocabulary::Feed, "link") => Self::Link,
+            (Vocabulary::Feed, "category") | (Vocabulary::Dublin, "subject") => Self::Category,
+            (Vocabulary::Feed | Vocabulary::Other, "enclosure") => Self::File,
+            (Vocabulary::Feed | Vocabulary::Dublin, "issued") => Self::Date(DateKind::Issued),
+            (Vocabulary::Feed | Vocabulary::Dublin, "created") => Self::Date(DateKind::Created),
+            (Vocabulary::Feed | Vocabulary::Dublin, "modified") => Self::Date(DateKind::Modified),
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether it says something about its entry.
+    pub(super) fn is_extra(self) -> bool {
         matches!(
             self,
-            Self::Ttl | Self::Hour | Self::Day | Self::Period | Self::Frequency
+            Self::File | Self::Media | Self::Category | Self::About | Self::Date(_)
         )
+    }
+
+    /// How much of its text is listened to, in bytes.
+    pub(super) fn words_max(self) -> usize {
+        match self {
+            Self::Ttl | Self::Hour | Self::Day | Self::Period | Self::Frequency | Self::Date(_) => {
+                WORDS_BYTES_MAX
+            }
+            Self::Category => CATEGORY_BYTES_MAX,
+            Self::About => ABOUT_BYTES_MAX,
+            _ => 0,
+        }
     }
 }
 

@@ -1,4 +1,12 @@
-use super::*;
+use almanack_core::source::hints::Hints;
+use url::Url;
+
+use super::{walk::Outline, *};
+
+fn outline(text: &str) -> Result<Outline, Failure> {
+    let base = Url::parse("https://site.example/blog/feed").unwrap();
+    super::outline(text, &base)
+}
 
 fn hints(head: &str) -> Hints {
     outline(&format!("<rss><channel>{head}<item/></channel></rss>"))

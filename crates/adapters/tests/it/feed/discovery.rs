@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::source::check::FailureClass;
-use axum::{Router, response::Html, routing::get};
+use almanack_core::source::{check::FailureClass, options::Options};
+use axum::{Router, http::StatusCode, response::Html, routing::get};
 
 use super::*;
 use crate::fixture::serve;
@@ -22,7 +22,7 @@ async fn ss_12_a_sites_feeds_are_found() {
         .next()
         .unwrap();
     let by_page = checker(&client())
-        .discover(&world.handle.site_url(number), now())
+        .discover(&world.handle.site_url(number), &Options::default(), now())
         .await
         .unwrap();
     let address = world.handle.feed_url(number);
@@ -30,7 +30,10 @@ async fn ss_12_a_sites_feeds_are_found() {
         by_page.iter().any(|feed| feed.address == address),
         "{by_page:?}"
     );
-    let by_itself = checker(&client()).discover(&address, now()).await.unwrap();
+    let by_itself = checker(&client())
+        .discover(&address, &Options::default(), now())
+        .await
+        .unwrap();
     assert_eq!(by_itself[0].address, address);
     assert!(by_itself[0].title.is_some());
 }
@@ -46,7 +49,10 @@ async fn pages_name_their_feeds_in_many_ways() {
         <link rel='alternate' type='text/html' hreflang='de' href='/de'>\
         <link rel='stylesheet' type='application/rss+xml' href='no'>";
     let site = serve(Router::new().route("/", get(move || async move { Html(page) }))).await;
-    let found = checker(&client()).discover(&site, now()).await.unwrap();
+    let found = checker(&client())
+        .discover(&site, &Options::default(), now())
+        .await
+        .unwrap();
     let feeds: Vec<_> = found
         .iter()
         .map(|feed| {
@@ -82,7 +88,7 @@ async fn usual_paths_are_tried_with_a_handful_of_requests() {
     let without = Router::new().fallback(fallback);
     let site = serve(without).await;
     let failure = checker(&client())
-        .discover(&format!("{site}/a/b/"), now())
+        .discover(&format!("{site}/a/b/"), &Options::default(), now())
         .await
         .unwrap_err();
     assert_eq!(failure.class, FailureClass::NotAFeed);
@@ -93,13 +99,71 @@ async fn usual_paths_are_tried_with_a_handful_of_requests() {
         .route("/", get(|| async { Html("<title>Home</title>") }))
         .route("/atom.xml", get(|| async { FEED }));
     let site = serve(with).await;
-    let found = checker(&client()).discover(&site, now()).await.unwrap();
+    let found = checker(&client())
+        .discover(&site, &Options::default(), now())
+        .await
+        .unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].address, format!("{site}/atom.xml"));
     assert_eq!(
         (found[0].format.as_deref(), found[0].title.as_deref()),
         (Some("atom"), Some("News"))
     );
+}
+
+/// A redirect to another path of the same site.
+fn to(path: &'static str) -> [(&'static str, &'static str); 1] {
+    [("location", path)]
+}
+
+#[tokio::test]
+async fn ss_12_only_a_move_for_good_replaces_the_address_that_was_asked_for() {
+    let (for_good, found) = (StatusCode::MOVED_PERMANENTLY, StatusCode::FOUND);
+    let (lasting, temporary) = (
+        StatusCode::PERMANENT_REDIRECT,
+        StatusCode::TEMPORARY_REDIRECT,
+    );
+    let site = Router::new()
+        .route("/news", get(|| async { FEED }))
+        .route("/301", get(move || async move { (for_good, to("/news")) }))
+        .route("/308", get(move || async move { (lasting, to("/301")) }))
+        .route("/302", get(move || async move { (found, to("/news")) }))
+        .route("/307", get(move || async move { (temporary, to("/news")) }))
+        .route(
+            "/301-302",
+            get(move || async move { (for_good, to("/302")) }),
+        )
+        .route("/302-301", get(move || async move { (found, to("/301")) }))
+        .route("/blog/", get(|| async { Html("<title>Home</title>") }))
+        .route(
+            "/blog/atom.xml",
+            get(move || async move { (found, to("/news")) }),
+        );
+    let site = serve(site).await;
+    for (asked, kept, why) in [
+        ("/news", "/news", "no redirect"),
+        ("/301", "/news", "for good"),
+        ("/308", "/news", "for good, twice"),
+        ("/302", "/302", "for now"),
+        ("/307", "/307", "for now"),
+        ("/301-302", "/301-302", "not every hop"),
+        ("/302-301", "/302-301", "not every hop"),
+        (
+            "/blog/",
+            "/blog/atom.xml",
+            "a usual path that redirects for now",
+        ),
+    ] {
+        let found = checker(&client())
+            .discover(&format!("{site}{asked}"), &Options::default(), now())
+            .await;
+        let addresses: Vec<String> = found
+            .unwrap()
+            .into_iter()
+            .map(|feed| feed.address)
+            .collect();
+        assert_eq!(addresses, [format!("{site}{kept}")], "{why}");
+    }
 }
 
 #[tokio::test]
@@ -109,7 +173,10 @@ async fn what_cannot_be_asked_is_reported() {
         ("http://10.0.0.1/", FailureClass::Refused),
         ("file:///etc/passwd", FailureClass::Refused),
     ] {
-        let failure = checker(&client()).discover(site, now()).await.unwrap_err();
+        let failure = checker(&client())
+            .discover(site, &Options::default(), now())
+            .await
+            .unwrap_err();
         assert_eq!(failure.class, class, "{site}");
     }
 }
@@ -135,14 +202,20 @@ async fn ss_12_discovery_keeps_to_the_limits_of_checks() {
         ..Limits::default()
     };
     let hasty = checker_within(&client(), limits);
-    let failure = hasty.discover(&silent, now()).await.unwrap_err();
+    let failure = hasty
+        .discover(&silent, &Options::default(), now())
+        .await
+        .unwrap_err();
     assert_eq!(failure.detail, "no answer in time (0.2 s)");
     let limits = Limits {
         body_bytes: FEED.len() - 1,
         ..Limits::default()
     };
     let sparing = checker_within(&client(), limits);
-    let failure = sparing.discover(&large, now()).await.unwrap_err();
+    let failure = sparing
+        .discover(&large, &Options::default(), now())
+        .await
+        .unwrap_err();
     assert_eq!(failure.class, FailureClass::TooLarge);
 }
 
@@ -170,7 +243,10 @@ async fn ss_12_discovery_ends_in_a_sentence_before_who_asked_is_sent_away() {
         ..Limits::default()
     };
     let checker = checker_within(&client, limits);
-    let failure = checker.discover("site.example", now()).await.unwrap_err();
+    let failure = checker
+        .discover("site.example", &Options::default(), now())
+        .await
+        .unwrap_err();
     assert_eq!(failure.class, FailureClass::Timeout);
     insta::assert_snapshot!(failure.detail, @"no feed found within 20 s: the site is too slow");
 }

@@ -294,7 +294,9 @@ async fn ss_14_sources_that_redirect_to_one_host_are_paced_as_its_own() {
 #[tokio::test]
 async fn ss_14_the_link_of_an_entry_that_leads_inwards_is_not_kept() {
     let item = |number: u8, link: &str| {
-        format!("<item><guid>{number}</guid><title>{number}</title><link>{link}</link></item>")
+        format!(
+            "<item><guid>{number}</guid><title>{number}</title><link>{link}</link><enclosure url='{link}'/></item>"
+        )
     };
     let links = [
         "https://news.example.org/1",
@@ -318,4 +320,31 @@ async fn ss_14_the_link_of_an_entry_that_leads_inwards_is_not_kept() {
         .collect();
     let expected = [Some(links[0]), None, None, None, Some(links[4])];
     assert_eq!(kept, expected, "the entries themselves are kept");
+    let files = |at: usize| document.entries[at].enclosures.len();
+    assert_eq!(
+        [0, 1, 2, 3, 4].map(files),
+        [1, 0, 0, 0, 1],
+        "nor that of a file"
+    );
+}
+
+#[tokio::test]
+async fn ss_05_an_error_text_of_the_source_is_a_failure_of_an_answer_with_200() {
+    let feed =
+        "<rss version='2.0'><channel><item><title>Wartungsarbeiten</title></item></channel></rss>";
+    let address = serve(Router::new().fallback(move || async move { feed })).await;
+    let checker = checker(&client());
+    for (error_texts, expected) in [
+        (vec![], None),
+        (
+            vec!["wartungsarbeiten".to_owned()],
+            Some(FailureClass::Server),
+        ),
+        (vec!["closed".to_owned()], None),
+    ] {
+        let mut ask = ask(&address);
+        ask.options.error_texts = error_texts;
+        let failure = outcome(checker.look(&ask, now()).await).err();
+        assert_eq!(failure.map(|failure| failure.class), expected, "{ask:?}");
+    }
 }

@@ -34,4 +34,8 @@ pub(crate) struct ReplayArguments {
     /// Fewest entries per day that the adaptive policy assumes of a slow source
     #[arg(long, value_name = "NUMBER")]
     pub(crate) rate_min: Option<f64>,
+    /// Checks that slow sources get at least, in percent of an even spread; needs --budget
+    #[arg(long, value_name = "PERCENT", requires = "budget", default_value_t = 0,
+          value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) slow_percent: u8,
 }

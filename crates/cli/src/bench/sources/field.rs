@@ -1,8 +1,8 @@
 //! A store full of sources, and the nodes that check them.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use almanack_adapters::clock::SystemClock;
+use almanack_adapters::{clock::SystemClock, feed::checker::FeedChecker};
 use almanack_core::{
     source::{Definition, SourceId, check::Checker, policy::Policy},
     store::{Added, Store},
@@ -12,7 +12,7 @@ use almanack_engine::{
     handlers::Handlers,
     node::{self, Ports},
     reloadable::Reloadable,
-    sources::Sources,
+    sources::{Sources, fleet::Fleet},
 };
 use almanack_store::{Location, scratch, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
@@ -25,7 +25,7 @@ use crate::{
     bench::{RunningNode, wrong},
     config::Settings,
     failure::Failure,
-    wiring::{self, Lookout},
+    wiring::{self, Kept, Lookout},
 };
 
 const BATCH: usize = 1_000;
@@ -131,21 +131,31 @@ impl Field {
 
     fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources> {
         let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock.clone());
+        let fleet = wiring::fleet(&self.settings);
         Ok(Sources {
             store: self.store()?,
             clock: clock.clone(),
             rescheduler: Arc::new(rescheduler),
-            checker: self.checker(clock)?,
-            fleet: wiring::fleet(&self.settings),
+            checker: self.checker(clock, &fleet)?,
+            fleet,
         })
     }
 
-    fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>> {
-        let checker = wiring::checker(&self.settings, clock.clone());
-        Ok(Arc::new(Counting {
-            checker: checker.map_err(|it| failed(&it))?,
+    fn checker(&self, clock: &Arc<dyn Clock>, fleet: &Fleet) -> Result<Arc<dyn Checker>> {
+        Ok(self.counted(self.feed_checker(clock, fleet)?))
+    }
+
+    fn feed_checker(&self, clock: &Arc<dyn Clock>, fleet: &Fleet) -> Result<FeedChecker> {
+        let environment = &BTreeMap::new();
+        let kept = Kept { environment, fleet };
+        wiring::checker(&self.settings, kept, clock.clone()).map_err(|it| failed(&it))
+    }
+
+    fn counted(&self, checker: FeedChecker) -> Arc<dyn Checker> {
+        Arc::new(Counting {
+            checker: Arc::new(checker),
             meter: self.meter(),
-        }))
+        })
     }
 
     /// The meter of all nodes.
@@ -168,10 +178,14 @@ impl Field {
         store: Arc<dyn Store>,
         clock: Arc<CorrectedClock>,
     ) -> Result<RunningNode> {
-        let checker = self.checker(&(clock.clone() as Arc<dyn Clock>))?;
+        let fleet = wiring::fleet(&self.settings);
+        let checker = self.feed_checker(&(clock.clone() as Arc<dyn Clock>), &fleet)?;
+        let hubs = wiring::hubs(&self.settings, checker.clone());
+        let checker = self.counted(checker);
         let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
         let times = (&clock, Arc::new(way_in));
-        let lookout = Lookout::new(&self.settings, (&store, &store), times, checker);
+        let outside = (checker, hubs, fleet);
+        let lookout = Lookout::new(&self.settings, (&store, &store), times, outside);
         let subscriptions = Reloadable::default();
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);

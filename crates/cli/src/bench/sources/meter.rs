@@ -9,6 +9,7 @@ use almanack_adapters::clock::{Stopwatch, processor_seconds};
 use almanack_core::source::{
     check::{Ask, Candidate, Checker, Failure, Look},
     hints::Hints,
+    options::Options,
     reading::Reading,
 };
 use async_trait::async_trait;
@@ -137,8 +138,13 @@ impl Checker for Counting {
         look
     }
 
-    async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
-        self.checker.discover(address, now).await
+    async fn discover(
+        &self,
+        address: &str,
+        options: &Options,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>, Failure> {
+        self.checker.discover(address, options, now).await
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

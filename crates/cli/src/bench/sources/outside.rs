@@ -2,10 +2,7 @@
 
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
-use almanack_core::{
-    address::IpNet,
-    source::{Definition, reading::Reading},
-};
+use almanack_core::{address::IpNet, source::Definition};
 use almanack_lab::feeds::fleet::Fleet;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
@@ -79,10 +76,7 @@ impl Outside {
         numbers.take(count).map(|number| Definition {
             name: String::new(),
             address: self.fleet.feed_url(number, self.port),
-            reading: Reading::Feed,
-            category: String::new(),
-            policy: None,
-            cadence: None,
+            ..Definition::default()
         })
     }
 }

@@ -3,35 +3,77 @@
 //! People know sites, not feeds: on a page that is not a feed, the feeds it links to are looked up.
 //! One is used, several are listed, none is a failure; nothing is guessed.
 
-use super::{PUBLISHED, called, rules};
+use super::{called, options, preview, rules};
 use crate::commands::prelude::*;
 
-/// Entries shown of what would be read.
-const SHOWN: usize = 20;
+/// A new source as it was described.
+pub(super) struct Described<'a> {
+    address: &'a str,
+    reading: Value,
+    options: Option<Value>,
+    /// Whether to look for a feed at the address.
+    discover: bool,
+}
+
+impl<'a> Described<'a> {
+    pub(super) fn new(
+        address: &'a str,
+        given: &DescriptionArguments,
+        no_discover: bool,
+    ) -> Result<Self> {
+        let reading = rules::reading(&given.rules, None)?;
+        let reading = reading.unwrap_or_else(|| json!({ "how": "feed" }));
+        Ok(Self {
+            address,
+            discover: !no_discover && reading["how"] == "feed",
+            reading: options::without_null(reading),
+            options: options::patch(&given.options)?.map(options::without_null),
+        })
+    }
+
+    /// The description with the address that is used, or several feeds to choose from.
+    pub(super) async fn found(&self, client: &Client) -> Result<Result<Value, Value>> {
+        let mut body = json!({
+            "address": with_scheme(self.address),
+            "reading": self.reading,
+            "options": self.options,
+        });
+        if self.discover {
+            let found = discover(client, &text(&body["address"])).await?;
+            match found["candidates"].as_array().map(Vec::as_slice) {
+                Some([only]) => body["address"] = only["address"].clone(),
+                _ => return Ok(Err(found)),
+            }
+        }
+        Ok(Ok(body))
+    }
+
+    /// Reports that another address than the given one is used.
+    pub(super) fn say_where(&self, body: &Value, output: &mut Output) {
+        let taken = text(&body["address"]);
+        if taken != with_scheme(self.address) {
+            output.note(&format!("found its feed: {taken}\n"));
+        }
+    }
+}
 
 /// Stores a source, or shows what would be read.
 pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mut Output) -> Done {
-    let mut body = json!({
-        "address": with_scheme(&given.address),
-        "name": given.name,
-        "category": given.category,
-        "policy": given.policy,
-        "cadence": given.cadence,
-        "reading": rules::reading(&given.rules)?,
-    });
-    if !given.no_discover && body["reading"]["how"] == "feed" {
-        let found = discover(client, &text(&body["address"])).await?;
-        match found["candidates"].as_array().map(Vec::as_slice) {
-            Some([only]) => body["address"] = only["address"].clone(),
-            _ => return several(given, &found, output),
-        }
-    }
-    let taken = text(&body["address"]);
+    let new = Described::new(&given.address, &given.description, given.no_discover)?;
+    let mut body = match new.found(client).await? {
+        Ok(body) => body,
+        Err(found) => return several(&given.address, &found, output),
+    };
     if given.dry_run {
-        return preview(client, given, &body, output).await;
+        new.say_where(&body, output);
+        return preview::show(client, &body, output).await;
     }
+    body["name"] = json!(given.name);
+    body["category"] = json!(given.category);
+    body["policy"] = json!(given.policy);
+    body["cadence"] = json!(given.cadence);
     let answer = client.call(Call::post(&["sources"]).json(&body)).await?;
-    say_where(given, &taken, output);
+    new.say_where(&body, output);
     let result = output.report(&answer, |source| {
         let (id, name) = (&source["source_id"], called(source));
         match answer.status {
@@ -49,7 +91,7 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
 }
 
 /// An address without a scheme is a web address.
-fn with_scheme(address: &str) -> String {
+pub(super) fn with_scheme(address: &str) -> String {
     let address = address.trim();
     if address.contains("://") {
         address.to_owned()
@@ -83,20 +125,14 @@ fn no_feed(address: &str, refusal: &Refusal) -> Failure {
     }
 }
 
-/// Reports that another address than the given one is used.
-fn say_where(given: &SourceAddArguments, taken: &str, output: &mut Output) {
-    if taken != with_scheme(&given.address) {
-        output.note(&format!("found its feed: {taken}\n"));
-    }
-}
-
 const CANDIDATES: &[Column] = &[
     column("FEED", "/address", plain),
     column("FORMAT", "/format", plain),
     column("TITLE", "/title", plain),
 ];
 
-fn several(given: &SourceAddArguments, found: &Value, output: &mut Output) -> Done {
+/// Lists feeds to choose from.
+pub(super) fn several(address: &str, found: &Value, output: &mut Output) -> Done {
     if output.json {
         output.value(found)?;
         return Ok(Exit::Usage);
@@ -106,44 +142,8 @@ fn several(given: &SourceAddArguments, found: &Value, output: &mut Output) -> Do
         return Err(Failure::not_found("no feed was found"));
     };
     output.columns(CANDIDATES, feeds, jiff::Timestamp::UNIX_EPOCH, true)?;
-    let what = format!(
-        "{} links to several feeds; choose one",
-        with_scheme(&given.address)
-    );
+    let address = with_scheme(address);
+    let what = format!("{address} links to several feeds; choose one");
     let hint = format!("almanack source add {}", text(&first["address"]));
     Err(Failure::usage(what).hint(hint))
-}
-
-const ENTRIES: &[Column] = &[
-    PUBLISHED,
-    column("TITLE", "/title", plain),
-    column("LINK", "/link", plain),
-];
-
-async fn preview(
-    client: &Client,
-    given: &SourceAddArguments,
-    body: &Value,
-    output: &mut Output,
-) -> Done {
-    let answer = client
-        .call(Call::post(&["sources", "preview"]).json(body))
-        .await?;
-    say_where(given, &text(&body["address"]), output);
-    output.show(&answer, |output, shown| {
-        let entries = items(&shown["entries"]);
-        let title = shown["title"].as_str().map(str::to_owned);
-        let title = title.unwrap_or_else(|| text(&shown["address"]));
-        let count = counted(entries.len() as u64, "entry", "entries");
-        output.line(&format!("{title}: {count}"))?;
-        let first = &entries[..entries.len().min(SHOWN)];
-        output.columns(ENTRIES, first, answer.now, true)?;
-        let left_out = shown["left_out"].as_u64().unwrap_or_default();
-        let more = entries.len().saturating_sub(SHOWN) as u64 + left_out;
-        if more > 0 {
-            output.note(&format!("and {more} more\n"));
-        }
-        output.note("nothing was stored\n");
-        Ok(())
-    })
 }

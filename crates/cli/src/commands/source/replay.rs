@@ -62,6 +62,7 @@ fn budget(arguments: &ReplayArguments) -> Result<Budget> {
         floor: duration("--floor", &arguments.floor)?,
         ceiling: duration("--ceiling", &arguments.ceiling)?,
         rate_min_per_day,
+        slow_share: f64::from(arguments.slow_percent) / 100.0,
         ..plain
     })
 }
@@ -116,6 +117,7 @@ fn view(policy: &Policy, budget: &Budget, report: &Report) -> View {
     let class = |class: &Class| {
         let mut view = figures(&class.figures);
         view["fixed"] = figures(&class.fixed);
+        view["even"] = figures(&class.even);
         (class.frequency.to_string(), view)
     };
     (all, report.classes.iter().map(class).collect())
@@ -131,6 +133,7 @@ fn figures(figures: &Figures) -> Value {
         "median_delay_h": figures.median_delay_h,
         "p95_delay_h": figures.p95_delay_h,
         "macro_mean_delay_h": figures.macro_mean_delay_h,
+        "first_fortnight_delay_h": figures.early_delay_h,
         "hit_rate": figures.hit_rate,
         "missed": figures.missed,
     })
@@ -156,6 +159,7 @@ const ROWS: &[Column] = &[
         format!("{:.1} %", it.as_f64().unwrap_or_default() * 100.0).into()
     }),
     column("FIXED", "/fixed/mean_delay_h", hours),
+    column("EVEN", "/even/mean_delay_h", hours),
 ];
 
 fn hours(value: &Value, _: Timestamp) -> Cell {
@@ -174,7 +178,8 @@ fn show(reports: &[View], output: &mut Output) -> Result<()> {
     }
     output.columns(ROWS, &rows, Timestamp::UNIX_EPOCH, true)?;
     output.note(
-        "delays are in hours; FIXED is the mean delay of a fixed interval with as many checks\n",
+        "delays are in hours; FIXED is the mean delay of a fixed interval with as many checks,\n\
+         EVEN that of one interval for all sources with as many checks as all of them got\n",
     );
     let missed = reports.iter().filter_map(|(all, _)| all["missed"].as_u64());
     let missed: u64 = missed.sum();

@@ -15,12 +15,12 @@ const FLAGS: [(&str, &[&str]); 7] = [
     ("--containing", &["sitemap"]),
 ];
 
-/// The rules as the API takes them.
-pub(super) fn reading(given: &RuleArguments) -> Result<Value> {
+/// The rules as the API takes them, if any are given. Those of the same format that are not given
+/// stay as they were `before`.
+pub(super) fn reading(given: &RuleArguments, before: Option<&Value>) -> Result<Option<Value>> {
     if let Some(file) = &given.rules {
-        return from_file(file);
+        return from_file(file).map(Some);
     }
-    let format = given.format.as_deref().unwrap_or("feed");
     let values = [
         &given.item,
         &given.title,
@@ -30,23 +30,31 @@ pub(super) fn reading(given: &RuleArguments) -> Result<Value> {
         &given.id,
         &given.containing,
     ];
-    let mut rules = json!({ "how": format });
+    if given.format.is_none() && values.iter().all(|value| value.is_none()) {
+        return Ok(None);
+    }
+    let how = before.and_then(|before| before["how"].as_str());
+    let format = given.format.as_deref().or(how).unwrap_or("feed");
+    let same = before.filter(|_| how == Some(format)).cloned();
+    let mut rules = same.unwrap_or_else(|| json!({ "how": format }));
     for ((flag, formats), value) in FLAGS.iter().zip(values) {
         let key = match (format, *flag) {
             ("json", "--item") => "items",
             (_, flag) => flag.trim_start_matches('-'),
         };
         let fits = formats.contains(&format);
-        match value {
+        match value.as_deref() {
             Some(_) if !fits => return Err(stray(flag, formats, format)),
+            // As of every option: an empty text resets it.
+            Some("") => rules[key] = Value::Null,
             Some(value) => rules[key] = json!(value),
-            None if fits && matches!(*flag, "--item" | "--title") => {
-                return Err(missing(format, flag));
-            }
             None => {}
         }
+        if fits && matches!(*flag, "--item" | "--title") && rules[key].is_null() {
+            return Err(missing(format, flag));
+        }
     }
-    Ok(rules)
+    Ok(Some(rules))
 }
 
 /// A flag that would have no effect.

@@ -2,7 +2,7 @@
 
 use almanack_core::source::reading::Reading;
 
-use super::{PUBLISHED, called, load};
+use super::{PUBLISHED, called, clock_off, load};
 use crate::{commands::prelude::*, when::Relative};
 
 const ENTRIES_MAX: usize = 10;
@@ -21,6 +21,7 @@ const HEAD: &[Column] = &[
     column("policy", "/policy", |policy, _| {
         format!("{} (its own)", text(policy)).into()
     }),
+    column("options", "/options", options),
     column("publishes", "", publishes),
     column("newest entry", "/last_article_at", moment),
     column("last check", "", last_check),
@@ -37,6 +38,13 @@ const HEAD: &[Column] = &[
         let (address, times) = (text(&it["address"]), &it["times"]);
         format!("to {address} (redirected {times} times)").into()
     }),
+    column("clock", "/clock_ahead_s", |it, _| {
+        let off = it.as_i64().map(clock_off);
+        Cell::new(off.map_or_else(String::new, |off| {
+            format!("{off}; new entries are corrected")
+        }))
+    }),
+    column("push", "/hub", push),
     column("added", "/created_at", at),
     column("next check", "", next),
 ];
@@ -83,6 +91,37 @@ fn standing(source: &Value, _: Timestamp) -> Cell {
     })
 }
 
+/// What was set besides, one part after the other. References to secrets are shown, never secrets.
+fn options(options: &Value, _: Timestamp) -> Cell {
+    let fetch = &options["fetch"];
+    let headers = fetch["headers"].as_object().into_iter().flatten();
+    let mut parts: Vec<String> = headers
+        .map(|(name, value)| format!("header {name}: {}", text(value)))
+        .collect();
+    let texts = [
+        ("bearer", &fetch["bearer"]),
+        ("user", &fetch["user"]),
+        ("password", &fetch["password"]),
+        ("proxy", &fetch["proxy"]),
+        ("user agent", &fetch["user_agent"]),
+        ("robots.txt", &fetch["robots"]),
+        ("full text", &options["full_text"]),
+        ("site", &options["site"]),
+        ("from the configuration file", &options["from_file"]),
+    ];
+    let texts = texts.into_iter().filter(|(_, value)| !value.is_null());
+    parts.extend(texts.map(|(name, value)| match value.as_bool() {
+        Some(true) => name.to_owned(),
+        Some(false) => format!("no {name}"),
+        None => format!("{name} {}", text(value)),
+    }));
+    for (name, lines) in [("rule", "filters"), ("failure text", "error_texts")] {
+        let lines = items(&options[lines]).iter();
+        parts.extend(lines.map(|line| format!("{name} `{}`", text(line))));
+    }
+    parts.join("; ").into()
+}
+
 /// How often and when, in the classic words.
 fn publishes(source: &Value, _: Timestamp) -> Cell {
     let by_hand = source["cadence_by_hand"].as_str();
@@ -122,6 +161,23 @@ fn last_check(source: &Value, now: Timestamp) -> Cell {
     Cell::new(format!(
         "{}; {checks} so far, {hits} found something ({rate:.0} %)",
         moment_of(at, now)
+    ))
+}
+
+/// How far the subscription at its hub is.
+fn push(hub: &Value, now: Timestamp) -> Cell {
+    let moment = |name: &str, words: &str| {
+        let at = time(&hub[name]).map(|at| format!("{words} {}", moment_of(at, now)));
+        at.unwrap_or_default()
+    };
+    let refused = hub["refused"].as_str().map(|why| format!(": {why}"));
+    Cell::new(format!(
+        "{}{}{}{} ({})",
+        text(&hub["state"]),
+        moment("leased_until", ", lease until"),
+        moment("pushed_at", "; last push"),
+        refused.unwrap_or_default(),
+        text(&hub["hub"])
     ))
 }
 

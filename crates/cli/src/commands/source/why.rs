@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{called, load, week};
+use super::{called, clock_off, load, week};
 use crate::commands::prelude::*;
 
 pub(super) async fn run(
@@ -29,7 +29,7 @@ pub(super) async fn run(
         let hours = items(&why["week"]).iter();
         let hours: Vec<f64> = hours.filter_map(Value::as_f64).collect();
         if hours.iter().all(|expected| *expected <= 0.0) {
-            return Ok(());
+            return output.line("\nNothing is known about its week yet.");
         }
         output.line("\nEntries expected in each hour of the week:")?;
         output.rows(&week::rows(&hours))
@@ -39,7 +39,18 @@ pub(super) async fn run(
 /// The rest of the answer, a sentence a line.
 fn further(source: &Value, why: &Value) -> Vec<String> {
     let mut sentences = vec![policy(source, &text(&why["policy"]))];
+    let often = (why["frequency_type"].as_str(), why["cadence"].as_str());
+    if let (Some(frequency), Some(cadence)) = often {
+        sentences.push(format!("It publishes {frequency}: cadence {cadence}."));
+    }
+    if let Some(ahead_s) = why["clock_ahead_s"].as_i64() {
+        let off = clock_off(ahead_s);
+        sentences.push(format!(
+            "Its clock is {off}; times of new entries are corrected."
+        ));
+    }
     sentences.extend(why["requests"].as_array().into_iter().flatten().map(text));
+    sentences.extend(why["push"].as_str().map(str::to_owned));
     let error = &why["last_error"];
     if !error.is_null() {
         let (detail, meaning) = (text(&error["detail"]), text(&error["meaning"]));

@@ -1,4 +1,4 @@
-//! The keys of `[[schedule]]` and of its targets, and the shapes of their values.
+//! The keys of `[[schedule]]` and of its targets, and how values of lists of tables are read.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,9 @@ use toml::{
 
 use super::super::{
     file::raw,
+    list::Variants,
     report::{Place, Problem},
+    secret,
     table::Shape,
     value::{self, Read},
 };
@@ -46,17 +48,23 @@ macro_rules! fields {
     (@needed) => { None };
     (@needed $example:expr) => { Some($example) };
 }
+pub(in super::super) use fields;
 
-pub(super) const TARGET_EXAMPLE: &str =
+const TARGET_EXAMPLE: &str =
     "for example target = { type = \"webhook\", url = \"https://example.org/hook\" }";
 /// What it may be is checked with the whole; the shape only asks whether it is one.
 const DURATION: Shape = Shape::Duration(SignedDuration::MIN, SignedDuration::MAX);
 const TARGET_TYPE: Shape = choice(&["webhook", "workflow", "command", "task"]);
-/// How every target begins.
-pub(super) const TARGET_TYPE_FIELD: &[Field] = fields! {
-    /// What it fires.
-    /// 触发的对象。
-    "type": TARGET_TYPE, TARGET_EXAMPLE;
+/// What a target is decided by.
+pub(in super::super) const TARGET: Variants = Variants {
+    by: &Field {
+        name: "type",
+        words: ["What it fires.", "触发的对象。"],
+        shape: TARGET_TYPE,
+        needed: Some(TARGET_EXAMPLE),
+    },
+    fields: fields_of_target,
+    example: TARGET_EXAMPLE,
 };
 
 /// The keys of `[[schedule]]`.
@@ -165,12 +173,12 @@ pub(crate) const TARGETS: &[(&str, &[Field])] = &[
     ("task", TASK),
 ];
 
-const fn choice(words: &'static [&'static str]) -> Shape {
+pub(in super::super) const fn choice(words: &'static [&'static str]) -> Shape {
     Shape::Choice(Cow::Borrowed(words))
 }
 
 /// The keys of a target of this type.
-pub(super) fn fields_of_target(type_name: &str) -> &'static [Field] {
+fn fields_of_target(type_name: &str) -> &'static [Field] {
     let mut targets = TARGETS.iter();
     targets
         .find(|(name, _)| *name == type_name)
@@ -178,7 +186,7 @@ pub(super) fn fields_of_target(type_name: &str) -> &'static [Field] {
 }
 
 /// The value as JSON, durations in the common form.
-pub(super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Read<Value> {
+pub(in super::super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Read<Value> {
     let raw = raw(given.get_ref());
     match shape {
         Shape::Text => return Ok(value::text(&raw)?.into()),
@@ -189,22 +197,37 @@ pub(super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Read<Value> {
         Shape::Count(from, to) => return Ok(value::count(*from..=*to)(&raw)?.into()),
         Shape::Choice(words) => drop(value::word(&raw, words)?),
         Shape::Texts(_) => drop(value::texts(|text| Ok(text.to_owned()))(&raw)?),
-        Shape::TextByName => return text_by_name(given.get_ref()),
+        Shape::TextByName => {
+            let example = "for example { environment = \"staging\" }";
+            return text_by_name(given.get_ref(), "inputs", example);
+        }
+        Shape::Headers => {
+            let example = "for example { Accept-Language = \"de\", Cookie = \"env:COOKIE\" }";
+            return text_by_name(given.get_ref(), "headers", example);
+        }
+        Shape::Truth => drop(value::truth(&raw)?),
+        Shape::Secret => {
+            let hint = "write \"env:NAME\" or \"file:/path\"";
+            let is_reference = secret::is_reference(&value::text(&raw)?);
+            if !is_reference {
+                return Err(Problem::new("must say where the secret is kept", hint));
+            }
+        }
         _ => {}
     }
     Ok(json_of(given.get_ref()))
 }
 
-fn text_by_name(given: &DeValue<'_>) -> Read<Value> {
-    let hint = "for example { environment = \"staging\" }";
+fn text_by_name(given: &DeValue<'_>, what: &str, hint: &str) -> Read<Value> {
     let DeValue::Table(table) = given else {
         return Err(Problem::new("expected a table of texts", hint));
     };
     for (_, value) in table {
         if !matches!(value.get_ref(), DeValue::String(_)) {
-            let what = format!("expected text, found {}", raw(value.get_ref()).name());
+            let found = format!("expected text, found {}", raw(value.get_ref()).name());
             let place = Some(Place::File { span: value.span() });
-            return Err(Problem::error(what, place).hint("inputs are texts; put it in quotes"));
+            let hint = format!("{what} are texts; put it in quotes");
+            return Err(Problem::error(found, place).hint(hint));
         }
     }
     Ok(json_of(given))

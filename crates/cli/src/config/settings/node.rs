@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use almanack_core::{
     address::IpNet, backoff::Backoff, lease::LeasePolicy, task::PAYLOAD_BYTES_MAX,
 };
+use url::Url;
 
 use super::{calls::network, prelude::*};
 
@@ -20,6 +21,10 @@ settings! {
         /// `Host` headers to accept besides the address it listens on; protects browsers against DNS rebinding.
         /// 除监听地址外还接受的 `Host` 请求头；防止浏览器遭受 DNS 重绑定攻击。
         allowed_hosts: Vec<String> = texts(value::host).default(Vec::new());
+        /// Address at which others reach the nodes, like `https://news.example.org`, the same on all nodes: hubs push to it, and its `/about-requests` is named in the `User-Agent` of checks.
+        /// 外界访问各节点的地址，如 `https://news.example.org`，所有节点必须相同：hub 向它推送，其 `/about-requests` 会写入检查请求的 `User-Agent`。
+        public_url: Option<Url> =
+            Form::new(Shape::Address, value::web_address).unset("(none)");
         /// Reverse proxies whose `X-Forwarded-For` is trusted, as networks or addresses.
         /// 信任其 `X-Forwarded-For` 的反向代理，写网段或地址。
         trusted_proxies: Vec<IpNet> = texts(network).default(Vec::new());

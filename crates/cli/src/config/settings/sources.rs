@@ -3,13 +3,18 @@
 use almanack_core::{
     address::IpNet,
     host_pace::Pace,
-    source::policy::{Policy, UnknownPolicy},
+    source::{
+        entry::{ENTRIES_MAX, ENTRIES_PER_DOCUMENT},
+        filter::{Filters, RULES_MAX},
+        policy::{Policy, UnknownPolicy},
+    },
 };
 
 use super::{
     calls::network,
     node::{check_order, keep_for},
     prelude::*,
+    released::{Released, released},
 };
 use crate::when;
 
@@ -24,12 +29,18 @@ settings! {
         /// Private networks that sources may be in; public addresses are always allowed.
         /// 源可以位于的内网网段；公网地址始终允许。
         allow: Vec<IpNet> = texts(network).default(Vec::new());
+        /// Secrets that sources may name, like `env:NEWS_TOKEN@news.example`: a reference or a prefix with `*`, and the host that receives it.
+        /// 源可以引用的机密，如 `env:NEWS_TOKEN@news.example`：引用或以 `*` 结尾的前缀，以及接收它的主机。
+        secrets: Vec<Released> = texts(released).default(Vec::new());
         /// When to check a source without its own policy: `adaptive`, `classic`, `fixed:1h` or a schedule.
         /// 没有单独策略的源的检查策略：`adaptive`、`classic`、`fixed:1h` 或调度表达式。
         policy: Policy = text_as(policy).default(Policy::Adaptive);
         /// Checks per source and day, averaged over all sources.
         /// 每个源每天的检查次数，按所有源平均。
         checks_per_day: u32 = count(1..=1_440).default(24);
+        /// Checks that slow sources get at least, in percent of an even spread; busy sources pay for it.
+        /// 慢源至少获得的检查次数，以平均分配的百分比计；由繁忙的源承担。
+        slow_percent: u32 = count(0..=100).default(0);
         /// Shortest time between two checks of a source.
         /// 同一源两次检查之间的最短时间。
         floor: SignedDuration = duration(seconds(1), days(1)).default(minutes(15));
@@ -45,12 +56,18 @@ settings! {
         /// Maximum number of entries to keep per source.
         /// 每个源保留的条目数上限。
         keep_per_source: usize = count(1..=1_000_000).default(500);
+        /// Rules for the entries of all sources, like `block title contains "sponsored"`.
+        /// 适用于所有源的条目规则，如 `block title contains "sponsored"`。
+        filters: Vec<String> = texts(rule).default(Vec::new());
         /// How long one check may take.
         /// 一次检查的超时时间。
         timeout: SignedDuration = duration(seconds(1), minutes(5)).default(seconds(30));
         /// Largest document, in bytes after decompression.
         /// 文档的最大字节数（解压后）。
         body_bytes: usize = count(256 * KIB..=64 * MIB).default(8 * MIB);
+        /// Entries to read of one document; of more, the newest are read and the source needs attention.
+        /// 每个文档读取的条目数；超出时只读取最新的，并提示该源需要关注。
+        entries_per_document: usize = count(200..=ENTRIES_MAX).default(ENTRIES_PER_DOCUMENT);
         /// Requests to one host at the same time.
         /// 对同一主机的并发请求数。
         host_concurrency: usize = count(1..=100).default(Pace::default().at_once)
@@ -58,6 +75,15 @@ settings! {
         /// Requests to one host within a time, like `5/10s`.
         /// 一段时间内对同一主机的请求数，如 `5/10s`。
         host_pace: Rate = text_as(rate).default(Rate(Pace::default()));
+        /// Whether to have hubs push new entries (WebSub); needs `server.public_url`.
+        /// 是否让 hub 推送新条目（WebSub）；需要设置 `server.public_url`。
+        push: bool = truth().default(true);
+        /// Key that the secrets of push subscriptions are derived from; the same on all nodes.
+        /// 用于派生推送订阅密钥的主密钥；所有节点必须相同。
+        push_secret: Option<Secret> = secret().unset("(from random tokens in the database alone)");
+        /// Whether anyone may report new entries of a source by XML-RPC (`POST /ping`).
+        /// 是否允许任何人通过 XML-RPC（`POST /ping`）通知某个源有新条目。
+        ping: bool = truth().default(false);
     }
 }
 
@@ -67,6 +93,15 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Sources {
     let what = "sources.ceiling is shorter than sources.floor";
     let bounds = (read.floor, read.ceiling);
     check_order(reader, bounds, "sources", (["ceiling", "floor"], what));
+    if read.filters.len() > RULES_MAX {
+        let what = format!("sources.filters has more than {RULES_MAX} rules");
+        let place = reader.place(&KeyPath::plain("sources", "filters"));
+        reader.push(
+            Severity::Error,
+            (what, place),
+            "join some: `matches \"one|other\"`",
+        );
+    }
     read
 }
 
@@ -83,6 +118,14 @@ impl Sources {
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         keep_for(self.keep_days)
     }
+}
+
+fn rule(text: &str) -> Read<String> {
+    let read = Filters::parse(&[text]);
+    read.map(|_| text.to_owned()).map_err(|bad| {
+        let what = format!("`{text}`, column {}: {}", bad.column(), bad.what);
+        Problem::new(what, bad.hint)
+    })
 }
 
 fn policy(text: &str) -> Read<Policy> {

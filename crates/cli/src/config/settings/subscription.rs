@@ -3,6 +3,7 @@
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{
     event::outgoing::{Mode, Name, Subscription, Subscriptions, Type, Wants},
+    source::category::folder,
     task::Kind,
 };
 use url::Url;
@@ -117,6 +118,9 @@ settings! {
         /// Kinds of tasks to deliver events of; an empty list delivers all.
         /// 要投递哪些任务类型的事件；列表为空则全部投递。
         kinds: Vec<Kind> = texts(kind).default(Vec::new()).reloadable();
+        /// Categories of sources to deliver events of, with all below them; an empty list delivers all.
+        /// 要投递哪些分类（含其下级）的源的事件；列表为空则全部投递。
+        categories: Vec<String> = texts(category).default(Vec::new()).reloadable();
         /// Deliver only events of subjects that start with this.
         /// 仅投递主体以此开头的事件。
         subject_prefix: Option<String> = text().unset("(any)").reloadable();
@@ -150,6 +154,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str) -> Option<Subscriber> {
     let wants = Wants {
         types: read.events.clone(),
         kinds: read.kinds.clone(),
+        categories: read.categories.clone(),
         subject_prefix: read.subject_prefix.clone(),
     };
     let way = way(reader, name, read);
@@ -222,6 +227,14 @@ fn event_type(text: &str) -> Read<Type> {
 fn kind(text: &str) -> Read<Kind> {
     Kind::parse(text)
         .map_err(|error| Problem::new(error.to_string(), "for example \"ARTICLE_PUBLISH\""))
+}
+
+/// A category, with everything below it.
+pub(super) fn category(text: &str) -> Read<String> {
+    folder(text).ok_or_else(|| {
+        let what = format!("`{text}` is not a category");
+        Problem::new(what, "write its folders, like \"news/coast\"")
+    })
 }
 
 fn topic(text: &str) -> Read<String> {

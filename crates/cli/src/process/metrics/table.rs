@@ -71,7 +71,8 @@ metrics! {
         "Slots of schedules, by outcome";
     histogram almanack_fire_lateness_seconds: "Delay from a slot to the planning of its firing";
     counter almanack_events_delivered_total by type
-        "almanack.task.finished.v1 almanack.edition.published.v1 almanack.source.entries.v1":
+        "almanack.task.finished.v1 almanack.edition.published.v1 almanack.source.entries.v1 \
+         almanack.source.entry_updated.v1":
         "Events that subscribers accepted, by type";
     gauge almanack_sources: "Sources, by state";
     gauge almanack_sources_attention: "Sources that need attention, by reason";
@@ -81,8 +82,11 @@ metrics! {
     counter almanack_source_checks_total by result "new nothing unchanged":
         "Checks of sources made by this node, by result";
     counter almanack_source_entries_total: "New entries found by this node";
-    counter almanack_source_alerts_total by attention "silent failing duplicate credentials":
+    counter almanack_source_entries_dropped_total: "New entries that filters dropped on this node";
+    counter almanack_source_alerts_total by attention "silent truncated identity failing duplicate credentials gone":
         "Sources that began to need attention, by reason";
+    counter almanack_source_pushes_total by result "new nothing checked unsigned resting":
+        "Pushes of hubs that this node received, by result";
     histogram almanack_source_check_seconds: "Duration of checks of sources";
     gauge almanack_edition_state: "1 for the state of the day's edition, 0 for the others";
     gauge almanack_edition_stories: "Stories of the day's edition, by status";

@@ -68,7 +68,10 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
 
 fn source(workshop: &Workshop<'_>, edition: &Edition) -> Arc<dyn StorySource> {
     let listed: Arc<dyn StorySource> = match &edition.stories {
-        Stories::Entries => Arc::new(EntryStories(Arc::clone(workshop.store))),
+        Stories::Entries { category } => Arc::new(EntryStories {
+            store: Arc::clone(workshop.store),
+            category: category.clone(),
+        }),
         Stories::HackerNews(settings) => {
             let (clock, sleeper) = (workshop.clock.clone(), workshop.sleeper.clone());
             let client = workshop.outbound.client();

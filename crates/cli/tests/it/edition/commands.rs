@@ -113,8 +113,8 @@ async fn what_a_run_looks_like_to_a_script() {
             .replace(&date, "DATE"),
     );
     insta::assert_snapshot!(list, @"
-    DATE  STATE  STORIES  FAILED  REVISION  PUBLISHED
-    DATE  published  12 of 12  0  1  AGO
+    DATE  STATE  STORIES  FAILED  BATCHES  REVISION  PUBLISHED
+    DATE  published  12 of 12  0  2  1  AGO
     ");
 }
 

@@ -41,11 +41,11 @@ pub(super) async fn world(home: &Home, feeds: usize) -> Process {
 }
 
 /// What a command writes, run beside the node and not in its place.
-fn ask(home: &Home, arguments: &[&str]) -> crate::harness::Ran {
+pub(super) fn ask(home: &Home, arguments: &[&str]) -> crate::harness::Ran {
     tokio::task::block_in_place(|| home.run(arguments))
 }
 
-fn json_of(home: &Home, arguments: &[&str]) -> Value {
+pub(super) fn json_of(home: &Home, arguments: &[&str]) -> Value {
     let arguments = [arguments, &["--json"]].concat();
     ask(home, &arguments).expect_json()
 }

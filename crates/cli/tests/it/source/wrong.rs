@@ -171,7 +171,7 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     insta::assert_snapshot!(reported, @r#"
     plain.xml: A feed: 5 entries
     empty-feed.xml: A feed: 0 entries
-    duplicate-ids.xml: A feed: 2 entries
+    duplicate-ids.xml: A feed: 10 entries
     dates.xml: A feed: 20 entries
     entity-bomb.xml: A feed: 1 entry
     many-items.xml: error: the answer has more than 8388608 bytes

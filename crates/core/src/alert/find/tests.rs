@@ -3,7 +3,7 @@ use crate::{
     alert::facts::ScheduleFacts,
     fixture::{NOW, at},
     plan::{Origin, Reason, Schedule, ScheduleId, Slot, Verdict},
-    source::{Definition, reading::Reading},
+    source::{Definition, SourceId},
     store::{ClaimId, ClaimLine, Node},
     task::{Status, Subject, TaskId},
 };
@@ -339,13 +339,15 @@ fn sources_report_why_they_need_attention() {
         let definition = Definition {
             name: "Blog".to_owned(),
             address: "https://blog.example/feed".to_owned(),
-            reading: Reading::Feed,
-            category: String::new(),
-            policy: None,
-            cadence: None,
+            ..Definition::default()
         };
         let mut source = Source::new(definition, NOW);
         source.attention = Some(attention);
+        if attention == Attention::Gone {
+            let (since, reason) = (NOW, "410 Gone".to_owned());
+            source.state = SourceState::Ended { since, reason };
+            source.id = SourceId(1);
+        }
         source
     };
     let sources = Attention::ALL.into_iter().map(source).collect();
@@ -358,7 +360,8 @@ fn sources_report_why_they_need_attention() {
         [
             "silent source:0: Blog",
             "failing source:0: Blog",
-            "credentials source:0: Blog"
+            "credentials source:0: Blog",
+            "failing source:1: Blog"
         ]
     );
 }

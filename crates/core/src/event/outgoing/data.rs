@@ -16,8 +16,8 @@ use crate::{
     },
     finish::Finish,
     plan::shareable_detail,
-    source::entry::FoundEntry,
-    store::SourceWrite,
+    source::{Source, entry::FoundEntry},
+    store::{EntryChange, SourceWrite},
     task::ClaimedTask,
 };
 
@@ -66,6 +66,9 @@ pub(super) struct TaskFinished<'a> {
 pub(super) struct SourceEntries<'a> {
     source_id: i64,
     name: &'a str,
+    /// Whether this is what the source's first document showed: history, not news.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    initial: bool,
     entries: Vec<EventEntry<'a>>,
     /// How many came beside those.
     more: usize,
@@ -79,6 +82,9 @@ struct EventEntry<'a> {
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     published_at: Option<Timestamp>,
+    /// Of an edited entry: which version of it this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -117,34 +123,64 @@ pub(super) fn task_finished<'a>(task: &'a ClaimedTask, finish: &'a Finish) -> Ev
     }
 }
 
-/// The event of a look that found something new; none of one that did not. The newest entries are
-/// named: they come last.
-pub(super) fn source_entries(write: &SourceWrite) -> Option<EventDraft<'_>> {
-    let (source, entries) = (&write.source, &write.entries);
+/// The events of a look: what is new, and what was edited; none of a look that found neither.
+pub(super) fn source_looked<'a>(
+    before: &Source,
+    write: &'a SourceWrite,
+) -> impl Iterator<Item = EventDraft<'a>> {
+    let new = write.entries.iter();
+    let new = new.map(|(key, found)| event_entry(key, found, None));
+    let edited = write.edited.iter().filter_map(edited_entry);
+    let initial = before.is_unread();
+    let new = of_entries(write, Type::SourceEntries, new.collect(), initial);
+    let edited = of_entries(write, Type::SourceEntryUpdated, edited.collect(), false);
+    [new, edited].into_iter().flatten()
+}
+
+/// An event about entries, of which the newest are named: they come last.
+fn of_entries<'a>(
+    write: &'a SourceWrite,
+    what: Type,
+    mut entries: Vec<EventEntry<'a>>,
+    initial: bool,
+) -> Option<EventDraft<'a>> {
     if entries.is_empty() {
         return None;
     }
+    let source = &write.source;
+    let kind = if what == Type::SourceEntryUpdated {
+        "-updated"
+    } else {
+        ""
+    };
     let more = entries.len().saturating_sub(ENTRIES_REPORTED_MAX);
     Some(EventDraft {
-        id: format!("source-{}-{}", source.id, source.version),
-        what: Type::SourceEntries,
+        id: format!("source-{}-{}{kind}", source.id, source.version),
+        what,
         subject: format!("source:{}", source.id),
         at: write.at,
         data: Data::Source(SourceEntries {
             source_id: source.id.0,
             name: &source.definition.name,
-            entries: entries[more..].iter().map(event_entry).collect(),
+            initial,
+            entries: entries.split_off(more),
             more,
         }),
     })
 }
 
-fn event_entry((key, found): &(String, FoundEntry)) -> EventEntry<'_> {
+fn edited_entry(change: &EntryChange) -> Option<EventEntry<'_>> {
+    let edit = change.edit.as_ref()?;
+    Some(event_entry(&change.key, &edit.found, Some(edit.revision)))
+}
+
+fn event_entry<'a>(key: &'a str, found: &'a FoundEntry, revision: Option<u32>) -> EventEntry<'a> {
     EventEntry {
         id: key,
         title: &found.title,
         url: found.link.as_deref(),
         published_at: found.published_at,
+        revision,
     }
 }
 

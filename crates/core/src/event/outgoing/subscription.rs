@@ -7,12 +7,13 @@ use serde_json::value::to_raw_value;
 
 use super::{
     CloudEvent, KIND, SUBJECT_PREFIX, Type,
-    data::{EventDraft, editions_published, source_entries, task_finished},
+    data::{EventDraft, editions_published, source_looked, task_finished},
     is_reporting,
 };
 use crate::{
     edition::{Account, account::Change},
     finish::Finish,
+    source::{Source, category::is_within},
     store::SourceWrite,
     task::{
         ClaimedTask, Identity, Kind, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision, Status,
@@ -62,16 +63,35 @@ pub struct Wants {
     pub types: Vec<Type>,
     /// Of tasks that ended, only these kinds.
     pub kinds: Vec<Kind>,
+    /// Of what sources publish, only of sources in these folders.
+    pub categories: Vec<String>,
     /// Only what is about a subject that starts so.
     pub subject_prefix: Option<String>,
 }
 
+/// What an event is about, as far as filters ask.
+#[derive(Debug, Clone, Copy)]
+enum About<'a> {
+    /// A task of this kind.
+    Task(&'a Kind),
+    /// A source of this category.
+    Source(&'a str),
+    Edition,
+}
+
 impl Wants {
-    fn is_met(&self, what: Type, kind: Option<&Kind>, subject: &str) -> bool {
+    fn is_met(&self, what: Type, about: About<'_>, subject: &str) -> bool {
         let of_type = self.types.is_empty() || self.types.contains(&what);
-        let of_kind = kind.is_none_or(|kind| self.kinds.is_empty() || self.kinds.contains(kind));
+        let among = match about {
+            About::Task(kind) => self.kinds.is_empty() || self.kinds.contains(kind),
+            About::Source(category) => {
+                let holds = |folder: &String| is_within(category, folder);
+                self.categories.is_empty() || self.categories.iter().any(holds)
+            }
+            About::Edition => true,
+        };
         let prefix = self.subject_prefix.as_deref().unwrap_or_default();
-        of_type && of_kind && subject.starts_with(prefix)
+        of_type && among && subject.starts_with(prefix)
     }
 }
 
@@ -104,20 +124,22 @@ impl Subscriptions {
         if !finish.is_final() || is_reporting(kind) {
             return Vec::new();
         }
-        let mut wanting = self.wanting(Type::TaskFinished, Some(kind), subject);
+        let about = About::Task(kind);
+        let mut wanting = self.wanting(Type::TaskFinished, about, subject);
         if wanting.next().is_none() {
             return Vec::new();
         }
-        self.tasks(&task_finished(task, finish), Some(kind))
+        self.tasks(&task_finished(task, finish), about)
     }
 
-    /// The event deliveries of a source's new entries.
-    pub fn of_source(&self, write: &SourceWrite) -> Vec<NewTask> {
+    /// The event deliveries of a source's new and edited entries, as a look found them.
+    pub fn of_source(&self, before: &Source, write: &SourceWrite) -> Vec<NewTask> {
         if self.all.is_empty() {
             return Vec::new();
         }
-        let event = source_entries(write);
-        event.map_or_else(Vec::new, |event| self.tasks(&event, None))
+        let about = About::Source(&write.source.definition.category);
+        let tasks = |event| self.tasks(&event, about);
+        source_looked(before, write).flat_map(tasks).collect()
     }
 
     /// The event deliveries of an edition that a destination has now.
@@ -126,23 +148,23 @@ impl Subscriptions {
             return Vec::new();
         }
         let events = editions_published(before, change);
-        let tasks = |event| self.tasks(&event, None);
+        let tasks = |event| self.tasks(&event, About::Edition);
         events.into_iter().flat_map(tasks).collect()
     }
 
     fn wanting<'a>(
         &'a self,
         what: Type,
-        kind: Option<&'a Kind>,
+        about: About<'a>,
         subject: &'a str,
     ) -> impl Iterator<Item = &'a Name> {
-        let meets = move |it: &&Subscription| it.wants.is_met(what, kind, subject);
+        let meets = move |it: &&Subscription| it.wants.is_met(what, about, subject);
         self.all.iter().filter(meets).map(|it| &it.name)
     }
 
     /// One task for each that wants it; the event is written once.
-    fn tasks(&self, event: &EventDraft<'_>, kind: Option<&Kind>) -> Vec<NewTask> {
-        let mut wanting = self.wanting(event.what, kind, &event.subject).peekable();
+    fn tasks(&self, event: &EventDraft<'_>, about: About<'_>) -> Vec<NewTask> {
+        let mut wanting = self.wanting(event.what, about, &event.subject).peekable();
         if wanting.peek().is_none() {
             return Vec::new();
         }

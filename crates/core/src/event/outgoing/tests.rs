@@ -12,8 +12,8 @@ use crate::{
     finish::{Finish, finish},
     fixture::{NOW, at},
     plan::DISPATCH,
-    source::{Definition, Source, SourceId, entry::FoundEntry, reading::Reading},
-    store::SourceWrite,
+    source::{Definition, Source, SourceId, entry::FoundEntry},
+    store::{EntryChange, EntryEdit, SourceWrite},
     task::{ClaimedTask, NewTask, Payload, Revision, Status, Subject, TaskId, Term},
 };
 
@@ -165,6 +165,10 @@ fn each_subscription_gets_what_it_selects() {
         subject_prefix: Some(prefix.to_owned()),
         ..Wants::default()
     };
+    let categories = |folders: &[&str]| Wants {
+        categories: folders.iter().map(|&folder| folder.to_owned()).collect(),
+        ..Wants::default()
+    };
     for (wants, of_task, of_source) in [
         (Wants::default(), true, true),
         (types(&[Type::TaskFinished]), true, false),
@@ -174,6 +178,10 @@ fn each_subscription_gets_what_it_selects() {
         (kinds(&["OTHER", "ARTICLE_PUBLISH"]), true, true),
         // Kinds are those of tasks: what is not about a task has none.
         (kinds(&["OTHER"]), false, true),
+        // Categories are those of sources: what is not about a source has none (SS-24).
+        (categories(&["coast"]), true, true),
+        (categories(&["news", "coast/ferries"]), true, true),
+        (categories(&["news", "ferries", "coas"]), true, false),
         (prefix("article:"), true, false),
         (prefix("source:"), false, true),
         (prefix("article:43"), false, false),
@@ -182,7 +190,7 @@ fn each_subscription_gets_what_it_selects() {
         let task = task("article:42", "ARTICLE_PUBLISH");
         let tasks = subscriptions.of_finish(&task, &ended(&task, &done()));
         assert_eq!(!tasks.is_empty(), of_task, "{wants:?}");
-        let tasks = subscriptions.of_source(&look(1));
+        let tasks = subscriptions.of_source(&before(), &look(1));
         assert_eq!(!tasks.is_empty(), of_source, "{wants:?}");
     }
 }
@@ -200,7 +208,7 @@ fn all_subscribers_get_the_same_and_no_subscriber_gets_nothing() {
     assert_eq!(tasks[0].payload, tasks[1].payload);
     let none = Subscriptions::default();
     assert_eq!(none.of_finish(&task, &ended(&task, &done())), []);
-    assert_eq!(none.of_source(&look(1)), []);
+    assert_eq!(none.of_source(&before(), &look(1)), []);
 }
 
 /// DP-15: what a command printed stays where reading it needs a permission.
@@ -215,17 +223,22 @@ fn dp_15_what_a_command_printed_is_not_shown() {
     assert!(tasks[0].payload.as_str().contains("exit code 1"));
 }
 
-fn look(entries: usize) -> SourceWrite {
+/// A source that was looked at before.
+fn before() -> Source {
     let definition = Definition {
         name: "Blog".to_owned(),
         address: "https://blog.example/feed?key=hunter2".to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        category: "coast/ferries".to_owned(),
+        ..Definition::default()
     };
     let mut source = Source::new(definition, NOW);
     (source.id, source.version) = (SourceId(17), 4);
+    source.learned = b"something".to_vec();
+    source
+}
+
+fn look(entries: usize) -> SourceWrite {
+    let source = before();
     let found = |n: usize| {
         let found = FoundEntry {
             title: format!("Entry {n}"),
@@ -238,6 +251,7 @@ fn look(entries: usize) -> SourceWrite {
     SourceWrite {
         source,
         entries: (1..=entries).map(found).collect(),
+        edited: Vec::new(),
         at: at(5),
         event_tasks: Vec::new(),
     }
@@ -245,19 +259,59 @@ fn look(entries: usize) -> SourceWrite {
 
 #[test]
 fn the_data_of_a_source_event() {
-    let tasks = everything().of_source(&look(1));
+    let tasks = everything().of_source(&before(), &look(1));
     assert_eq!(subjects(&tasks), ["event:source-17-4@audit"]);
     insta::assert_snapshot!(event(&tasks[0])["data"], @r#"{"entries":[{"id":"key 1","published_at":"2026-01-05T08:00:01Z","title":"Entry 1","url":"https://blog.example/1"}],"more":0,"name":"Blog","source_id":17}"#);
     assert_eq!(event(&tasks[0])["subject"], "source:17");
     // Its address may have a key in it.
     assert!(!tasks[0].payload.as_str().contains("hunter2"));
-    assert_eq!(everything().of_source(&look(0)), [], "a quiet look");
+    assert_eq!(
+        everything().of_source(&before(), &look(0)),
+        [],
+        "a quiet look"
+    );
+}
+
+#[test]
+fn ss_18_what_a_first_look_finds_is_marked_and_an_edit_is_another_event() {
+    let mut unread = before();
+    unread.learned.clear();
+    let first = everything().of_source(&unread, &look(1));
+    assert_eq!(event(&first[0])["data"]["initial"], true);
+    let later = everything().of_source(&before(), &look(1));
+    assert_eq!(event(&later[0])["data"].get("initial"), None);
+
+    let mut write = look(1);
+    let renewed = EntryChange {
+        row: 1,
+        key: "key 7".to_owned(),
+        edit: None,
+    };
+    let edited = EntryChange {
+        row: 2,
+        key: "key 8".to_owned(),
+        edit: Some(EntryEdit {
+            found: write.entries.remove(0).1,
+            revision: 3,
+        }),
+    };
+    write.edited = vec![renewed, edited];
+    let tasks = everything().of_source(&before(), &write);
+    assert_eq!(subjects(&tasks), ["event:source-17-4-updated@audit"]);
+    assert_eq!(event(&tasks[0])["type"], "almanack.source.entry_updated.v1");
+    insta::assert_snapshot!(event(&tasks[0])["data"], @r#"{"entries":[{"id":"key 8","published_at":"2026-01-05T08:00:01Z","revision":3,"title":"Entry 1","url":"https://blog.example/1"}],"more":0,"name":"Blog","source_id":17}"#);
+    let news_only = Wants {
+        types: vec![Type::SourceEntries],
+        ..Wants::default()
+    };
+    let news_only = reported_to(vec![subscription("news", news_only)]);
+    assert_eq!(news_only.of_source(&before(), &write), []);
 }
 
 #[test]
 fn of_many_entries_the_newest_are_named() {
     for (entries, named, more) in [(20, 20, 0), (21, 20, 1), (200, 20, 180)] {
-        let shown = event(&everything().of_source(&look(entries))[0]);
+        let shown = event(&everything().of_source(&before(), &look(entries))[0]);
         let list = shown["data"]["entries"].as_array().unwrap();
         assert_eq!((list.len(), &shown["data"]["more"]), (named, &more.into()));
         assert_eq!(list[19]["id"], format!("key {entries}"));

@@ -64,6 +64,11 @@ fn an_address_is_written_in_one_way() {
             "https://xn--mnchen-3ya.example/",
         ),
         ("not an address", "not an address"),
+        // As browsers hand feeds to readers.
+        ("feed://example.com/feed", "http://example.com/feed"),
+        ("feed:https://example.com/feed", "https://example.com/feed"),
+        ("Feed:HTTPS://Example.com/feed", "https://example.com/feed"),
+        ("feed:", ""),
     ];
     for (given, written) in rows {
         assert_eq!(canonical_address(given), written);
@@ -93,6 +98,39 @@ fn ss_13_an_entry_is_known_by_id_then_link_then_title() {
     for (key, expected) in rows {
         assert_eq!(key.as_deref(), expected);
     }
+    let described = FoundEntry {
+        print: 0xab,
+        ..FoundEntry::default()
+    };
+    assert_eq!(described.key().as_deref(), Some("words:00000000000000ab"));
+}
+
+#[test]
+fn ss_18_keys_and_links_do_not_depend_on_scheme_or_www() {
+    let rows = [
+        // (one, another, the same)
+        ("id:http://a.example/1", "id:https://a.example/1", true),
+        ("id:http://a.example/1", "id:https://www.a.example/1", true),
+        (
+            "link:https://a.example/1",
+            "link:http://www.a.example/1",
+            true,
+        ),
+        ("link:https://a.example/1", "id:https://a.example/1", false),
+        (
+            "link:https://a.example/1",
+            "link:https://b.example/1",
+            false,
+        ),
+        ("id:tag:a", "id:tag:b", false),
+        ("title:http://a.example/", "title:https://a.example/", false),
+    ];
+    for (one, another, same) in rows {
+        assert_eq!(key_hash(one) == key_hash(another), same, "{one} {another}");
+    }
+    let link = link_hash("https://a.example/1");
+    assert_eq!(link, link_hash("http://www.a.example/1"));
+    assert_ne!(link, link_hash("http://a.example/2"));
 }
 
 #[test]

@@ -13,12 +13,15 @@
 //! the coming day, was decided by replays; see `docs/adr/0013-adaptive-policy.md`.
 //!
 //! Slow sources are looked at as if each of their entries counted more, so that their delay does
-//! not grow without limit ([`Budget::rate_min_per_day`]).
+//! not grow without limit ([`Budget::rate_min_per_day`]). Where it is known how often an even spread
+//! of the budget would check every source ([`Budget::even`]), a slow source is looked at as if its
+//! rate did not fall below what pays for most of that while it is new, and later for as much of it
+//! as was configured ([`Budget::slow_share`]).
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Bound, Budget, Expected, History, Next, Reason, after, chance,
+    Bound, Budget, Expected, FLOOR_MIN, History, Next, Reason, after, chance,
     intensity::Course,
     number::{hours, small},
     rhythm::{PHASE_S, hour_of_week, minute_of, slot_of},
@@ -32,6 +35,13 @@ const KNOTS_S: [i64; 13] = [
 const FINE_S: i64 = 3_600;
 /// Sources of one rhythm look within so many seconds of each other, not at one instant.
 const SPREAD_S: u64 = 10;
+/// What a new source gets at least of the checks of an even spread: following its rhythm, it makes
+/// more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
+const NEW_SHARE: f64 = 0.8;
+/// With fewer entries than this, a source has shown no rhythm to follow.
+const RHYTHM_ENTRIES: usize = 10;
+/// A source is new while an even spread would have made fewer checks than in this time.
+const NEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Farther ahead nothing is looked for, whatever the ceiling: the store would not believe it.
 const FARTHEST_S: i64 = 30 * 86_400;
 
@@ -39,11 +49,14 @@ const FARTHEST_S: i64 = 30 * 86_400;
 pub(super) fn next(history: &History, now: Timestamp, budget: &Budget, jitter: u64) -> Next {
     let mut ahead = Ahead::new(history, now.as_second(), jitter);
     let level = ahead.course.level();
-    let found = ahead.find(budget, price(budget, level));
+    let price = price(budget, level);
+    ahead.least = Least::new(budget, history, price);
+    let found = ahead.find(budget, price);
     let factors = &history.factors;
     Next {
         at: after(now, SignedDuration::from_secs(found.wait_s)),
         reason: Reason::Expected(Expected {
+            basis: history.basis(),
             entries: f64::from(found.entries),
             per_day: f64::from(level) * 24.0,
             peak_hour: factors.peak_hour,
@@ -66,6 +79,45 @@ fn price(budget: &Budget, level: f32) -> f32 {
     small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
 }
 
+/// What a source is weighed with at least, in entries an hour.
+#[derive(Clone, Copy, Default)]
+struct Least {
+    rate: f32,
+    /// Whether at all hours, because no rhythm is known to wait by.
+    at_all_hours: bool,
+}
+
+impl Least {
+    /// The rate at which a source gets its share of an even spread.
+    fn new(budget: &Budget, history: &History, price: f32) -> Self {
+        let even = budget.even.filter(|even| *even >= FLOOR_MIN);
+        let Some(even) = even else {
+            return Self::default();
+        };
+        let is_new = f64::from(history.checks()) * even.as_secs_f64() < NEW.as_secs_f64();
+        let at_all_hours = is_new && history.known() < RHYTHM_ENTRIES;
+        let new_share = if is_new { NEW_SHARE } else { 0.0 };
+        let share = match budget.slow_share {
+            _ if at_all_hours => 1.0,
+            share if share.is_finite() => share.clamp(new_share, 1.0),
+            _ => new_share,
+        };
+        let per_hour = share / even.as_secs_f64() * 3_600.0;
+        Self {
+            rate: 2.0 * price * small(per_hour * per_hour),
+            at_all_hours,
+        }
+    }
+
+    fn weigh(self, smooth: f32, rhythm: f32) -> f32 {
+        if self.at_all_hours {
+            (smooth * rhythm).max(self.rate)
+        } else {
+            smooth.max(self.rate) * rhythm
+        }
+    }
+}
+
 struct Crossing {
     wait_s: i64,
     entries: f32,
@@ -79,6 +131,8 @@ struct Ahead<'a> {
     now_s: i64,
     /// Slots end so many seconds after the full minute.
     phase_s: i64,
+    /// The source is looked at as if its rate did not fall below this.
+    least: Least,
     knot: usize,
     from: f32,
     to: f32,
@@ -94,6 +148,7 @@ impl<'a> Ahead<'a> {
             course,
             now_s,
             phase_s: PHASE_S + spread,
+            least: Least::default(),
             knot: 0,
             from,
             to,
@@ -104,7 +159,7 @@ impl<'a> Ahead<'a> {
     fn find(&mut self, budget: &Budget, price: f32) -> Crossing {
         let floor_s = budget.floor().as_secs().clamp(1, FARTHEST_S);
         let ceiling_s = budget.ceiling().as_secs().clamp(floor_s, FARTHEST_S);
-        let (mut wait_s, mut entries) = (0, 0.0);
+        let (mut wait_s, mut entries, mut weighed) = (0, 0.0, 0.0);
         // The rate ahead of one step is the rate of the next; it is computed once.
         let mut looked = None;
         while wait_s < ceiling_s {
@@ -118,12 +173,14 @@ impl<'a> Ahead<'a> {
                 Some((at, step, rate)) if (at, step) == (middle_s, step_s) => rate,
                 _ => self.rate(middle_s, step_s),
             };
-            entries += rate * small(hours(edge_s - wait_s));
+            let elapsed_h = small(hours(edge_s - wait_s));
+            entries += rate.expected * elapsed_h;
+            weighed += rate.weighed * elapsed_h;
             wait_s = edge_s;
             if wait_s >= floor_s && wait_s < ceiling_s {
                 let ahead_s = wait_s + step_s / 2;
                 let rate = self.rate(ahead_s, step_s);
-                if pays(entries, small(hours(wait_s)), rate, price) {
+                if pays(weighed, small(hours(wait_s)), rate.weighed, price) {
                     break;
                 }
                 looked = Some((ahead_s, step_s, rate));
@@ -143,7 +200,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Entries an hour at a distance from now. Distances may only grow, but for half a step.
-    fn rate(&mut self, ahead_s: i64, step_s: i64) -> f32 {
+    fn rate(&mut self, ahead_s: i64, step_s: i64) -> Rate {
         while self.knot + 2 < KNOTS_S.len() && ahead_s >= KNOTS_S[self.knot + 1] {
             self.knot += 1;
             self.from = self.to;
@@ -154,13 +211,22 @@ impl<'a> Ahead<'a> {
         let smooth = self.from + share * (self.to - self.from);
         let at_s = self.now_s + ahead_s;
         let factors = &self.history.factors;
-        let coarse = smooth * factors.week[hour_of_week(at_s)] * factors.slot[slot_of(at_s)];
+        let mut rhythm = factors.week[hour_of_week(at_s)] * factors.slot[slot_of(at_s)];
         if step_s == 60 {
-            coarse * factors.minute[minute_of(at_s)]
-        } else {
-            coarse
+            rhythm *= factors.minute[minute_of(at_s)];
+        }
+        Rate {
+            expected: smooth * rhythm,
+            weighed: self.least.weigh(smooth, rhythm),
         }
     }
+}
+
+/// Entries an hour: as expected, and as they are weighed against the price.
+#[derive(Clone, Copy)]
+struct Rate {
+    expected: f32,
+    weighed: f32,
 }
 
 /// What decided instead of the expectation, if something did.

@@ -15,6 +15,8 @@ const LONGEST: SignedDuration = SignedDuration::from_hours(24);
 const RATE_LIMITED: SignedDuration = SignedDuration::from_hours(6);
 /// When the host refuses us.
 const FORBIDDEN: SignedDuration = SignedDuration::from_hours(12);
+/// When the host says that it is gone for good, until that is believed.
+const GONE: SignedDuration = SignedDuration::from_hours(24);
 /// When a person has to renew access; waiting longer does not help, asking more often annoys.
 const UNAUTHORISED: SignedDuration = SignedDuration::from_hours(1);
 /// A longer `Retry-After` is not believed: servers have been seen to request a year.
@@ -39,6 +41,7 @@ pub fn next_wait(class: FailureClass, retry_after: Option<SignedDuration>, failu
         FailureClass::Unauthorised => (SignedDuration::ZERO, UNAUTHORISED),
         FailureClass::RateLimited => both(asked.unwrap_or(RATE_LIMITED)),
         FailureClass::Forbidden => both(FORBIDDEN),
+        FailureClass::Gone => both(GONE),
         _ => {
             let doubled = doubled(failures);
             both(asked.map_or(doubled, |asked| asked.max(doubled)))
@@ -105,6 +108,7 @@ mod tests {
             next_wait(FailureClass::Forbidden, None, 1).backoff,
             hours(12)
         );
+        assert_eq!(next_wait(FailureClass::Gone, None, 1).backoff, hours(24));
         let expired = next_wait(FailureClass::Unauthorised, None, 5);
         assert_eq!((expired.backoff, expired.due), (hours(0), hours(1)));
         assert!(expired.needs_person);

@@ -13,6 +13,7 @@ use super::{
     cadence::{Cadence, Frequency},
     classic::{self, Analysis, PublishHour},
     number::{hours, small},
+    reason::Basis,
     rhythm::{Factors, Rhythm, Tables},
 };
 
@@ -32,6 +33,8 @@ pub struct History {
     recent: Vec<i64>,
     /// How many of them the latest check revealed.
     fresh: usize,
+    /// Whether the latest times are those at which entries were first seen, for want of others.
+    by_first_seen: bool,
     analysis: Analysis,
     pub(super) rhythm: Rhythm,
     /// Derived from the above whenever entries arrive.
@@ -54,23 +57,66 @@ impl History {
     ) {
         let mut new: Vec<i64> = published.iter().map(|time| time.as_second()).collect();
         new.sort_unstable();
-        self.checks = self.checks.saturating_add(1);
-        self.hits = self.hits.saturating_add(u32::from(!new.is_empty()));
-        self.fresh = new.len().min(RECENT);
-        if !new.is_empty() {
-            self.learned_at_s = at.as_second();
-            self.learn(&new);
+        self.count(at, new.len());
+        if new.is_empty() {
+            self.rhythm.watch(at.as_second());
+        } else {
+            self.by_first_seen = false;
+            self.learn(&new, Rhythm::count);
         }
-        if classic::is_due(self.checks, !new.is_empty()) {
+        self.analyse(!new.is_empty(), cadence_by_hand);
+    }
+
+    /// A successful check at `at` revealed so many entries without times. They came after `since`,
+    /// the successful check before; without one they are the source's past, and say nothing.
+    pub fn observe_undated(
+        &mut self,
+        at: Timestamp,
+        since: Option<Timestamp>,
+        entries: usize,
+        cadence_by_hand: Option<Cadence>,
+    ) {
+        let entries = if since.is_some() { entries } else { 0 };
+        let (from_s, to_s) = (since.unwrap_or(at).as_second(), at.as_second());
+        let new = evenly(from_s, to_s, entries.min(RECENT));
+        self.count(at, new.len());
+        self.rhythm.watch(to_s);
+        if !new.is_empty() {
+            self.by_first_seen = true;
+            self.learn(&new, |rhythm, at_s| rhythm.count_within(at_s, from_s, to_s));
+        }
+        self.analyse(!new.is_empty(), cadence_by_hand);
+    }
+
+    fn count(&mut self, at: Timestamp, entries: usize) {
+        self.checks = self.checks.saturating_add(1);
+        self.hits = self.hits.saturating_add(u32::from(entries > 0));
+        self.fresh = entries.min(RECENT);
+        if entries > 0 {
+            self.learned_at_s = at.as_second();
+        }
+    }
+
+    fn analyse(&mut self, hit: bool, cadence_by_hand: Option<Cadence>) {
+        if classic::is_due(self.checks, hit) {
             self.analysis = classic::analyse(&self.recent, cadence_by_hand);
         }
     }
 
-    fn learn(&mut self, new: &[i64]) {
+    /// Moves everything learned by some quarters of an hour, because its times came from a clock
+    /// that was wrong by so much.
+    pub fn shift(&mut self, by_s: i64) {
+        self.recent.iter_mut().for_each(|time| *time += by_s);
+        self.rhythm.shift(by_s);
+        self.analysis.hour = classic::publish_hour(&self.recent);
+        self.derive();
+    }
+
+    fn learn(&mut self, new: &[i64], count: impl Fn(&mut Rhythm, i64)) {
         let first = self.rhythm.is_empty();
         let newest = self.recent.last().copied();
         for time in new {
-            self.rhythm.count(*time);
+            count(&mut self.rhythm, *time);
         }
         self.recent.extend_from_slice(new);
         self.recent.sort_unstable();
@@ -98,7 +144,27 @@ impl History {
 
     /// What can be believed of the rhythm.
     pub(super) fn tables(&self) -> Tables {
-        Tables::new(&self.rhythm, &self.recent, self.learned_at_s)
+        // When entries were first seen lately is when we looked lately.
+        let lately = if self.by_first_seen {
+            &[]
+        } else {
+            self.recent.as_slice()
+        };
+        Tables::new(&self.rhythm, lately, self.learned_at_s)
+    }
+
+    /// What the times are that all this is learned from.
+    pub fn basis(&self) -> Basis {
+        match self.recent.as_slice() {
+            [] => Basis::Nothing,
+            _ if self.by_first_seen => Basis::FirstSeen,
+            _ => Basis::Published,
+        }
+    }
+
+    /// Whether anything can be said about when the source publishes.
+    pub(in crate::source) fn is_blind(&self) -> bool {
+        self.recent.is_empty() && !self.rhythm.is_watched()
     }
 
     /// How often the source publishes, by the classic rules.
@@ -137,8 +203,12 @@ impl History {
         f64::from(super::intensity::level(self, now.as_second())) * 24.0
     }
 
-    /// What is believed of the week: entries per hour for each hour from Monday 00:00 UTC.
+    /// What is believed of the week: entries per hour for each hour from Monday 00:00 UTC. All are
+    /// zero while nothing is known.
     pub fn week(&self, now: Timestamp) -> [f64; 168] {
+        if self.recent.is_empty() {
+            return [0.0; 168];
+        }
         let level = f64::from(super::intensity::level(self, now.as_second()));
         let elapsed = &self.factors.elapsed;
         std::array::from_fn(|hour| level * f64::from(elapsed[hour + 1] - elapsed[hour]))
@@ -193,11 +263,25 @@ impl History {
         &self.recent[..self.recent.len() - self.fresh.min(self.recent.len())]
     }
 
+    /// How many of the latest entries are known, up to [`RECENT`].
+    pub(super) fn known(&self) -> usize {
+        self.recent.len()
+    }
+
     /// Operational hours since the newest entry, at `now_s`.
     pub(super) fn age_h(&self, now_s: i64) -> Option<f32> {
         let newest = *self.recent.last()?;
         Some(small(self.factors.operational_h(newest, now_s.max(newest))))
     }
+}
+
+/// So many instants at equal distances between two, the outer ones half as far from the ends; one
+/// alone is in the middle.
+fn evenly(from_s: i64, to_s: i64, count: usize) -> Vec<i64> {
+    let count = i64::try_from(count).unwrap_or(0);
+    let length_s = (to_s - from_s).max(0);
+    let place = |number: i64| from_s + length_s * (2 * number + 1) / (2 * count);
+    (0..count).map(place).collect()
 }
 
 #[cfg(test)]

@@ -24,9 +24,22 @@ pub enum Reason {
     Expected(Expected),
 }
 
+/// Which times something was learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// None: the source has shown nothing to learn from yet.
+    Nothing,
+    /// Those that the publisher gave.
+    Published,
+    /// Those at which entries without times were first seen.
+    FirstSeen,
+}
+
 /// What the adaptive policy expects at the time it chose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
+    /// What it goes by.
+    pub basis: Basis,
     /// Entries expected until the check.
     pub entries: f64,
     /// Entries that the source publishes on an average day lately.
@@ -75,7 +88,17 @@ impl fmt::Display for Reason {
 
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "publishes {}", Rate(self.per_day))?;
+        match self.basis {
+            Basis::Nothing => f.write_str("no new entry to learn from yet")?,
+            Basis::Published => write!(f, "publishes {}", Rate(self.per_day))?,
+            Basis::FirstSeen => {
+                let rate = Rate(self.per_day);
+                write!(
+                    f,
+                    "publishes {rate} without times, by when they were first seen"
+                )?;
+            }
+        }
         match (self.peak_hour, self.weekdays_only) {
             (Some(hour), true) => write!(f, ", mostly on weekdays around {hour:02}:00 UTC")?,
             (Some(hour), false) => write!(f, ", mostly around {hour:02}:00 UTC")?,
@@ -159,6 +182,7 @@ mod tests {
             is_pattern: true,
         };
         let expected = Expected {
+            basis: Basis::Published,
             entries: 0.314,
             per_day: 2.13,
             peak_hour: Some(8),
@@ -189,6 +213,25 @@ mod tests {
             ),
             (
                 Reason::Expected(Expected {
+                    basis: Basis::FirstSeen,
+                    peak_hour: None,
+                    ..expected
+                }),
+                "publishes about 2.1 entries a day without times, by when they were first seen, \
+                 mostly on weekdays; 0.31 entries expected before the check",
+            ),
+            (
+                Reason::Expected(Expected {
+                    basis: Basis::Nothing,
+                    peak_hour: None,
+                    weekdays_only: false,
+                    ..expected
+                }),
+                "no new entry to learn from yet; 0.31 entries expected before the check",
+            ),
+            (
+                Reason::Expected(Expected {
+                    basis: Basis::Published,
                     entries: 0.0,
                     per_day: 0.04,
                     peak_hour: None,

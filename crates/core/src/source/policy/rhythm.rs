@@ -10,6 +10,7 @@
 //! minute, and a check at the end of such a slot finds them at once instead of a minute later.
 
 mod factors;
+mod spread;
 mod tables;
 
 pub(super) use factors::Factors;
@@ -72,11 +73,29 @@ impl Rhythm {
         self.levels[5] <= 0.0
     }
 
+    /// Whether a source that has shown nothing to learn from is watched for what comes.
+    pub(super) fn is_watched(&self) -> bool {
+        self.since_s != 0
+    }
+
+    /// Begins to watch a source that has shown nothing to learn from.
+    pub(super) fn watch(&mut self, since_s: i64) {
+        if self.is_empty() && !self.is_watched() {
+            (self.since_s, self.as_of_s) = (since_s, since_s);
+        }
+    }
+
     /// Counts an entry; the order of entries does not matter.
     pub(super) fn count(&mut self, at_s: i64) {
-        if self.is_empty() {
-            (self.since_s, self.as_of_s) = (at_s, at_s);
-        }
+        let weight = self.count_level(at_s);
+        self.minute[minute_of(at_s)] += weight;
+        self.slot[slot_of(at_s)] += weight;
+        self.week[hour_of_week(at_s)] += weight;
+    }
+
+    /// Counts an entry in the levels; what it weighs in the histograms comes back.
+    fn count_level(&mut self, at_s: i64) -> f32 {
+        self.watch(at_s);
         if at_s > self.as_of_s {
             self.forget(small(hours(at_s - self.as_of_s)));
             self.as_of_s = at_s;
@@ -86,10 +105,7 @@ impl Rhythm {
         for (level, memory_h) in self.levels.iter_mut().zip(MEMORIES_H) {
             *level += (-age_h / memory_h).exp();
         }
-        let weight = (-age_h / HISTOGRAM_MEMORY_H).exp();
-        self.minute[minute_of(at_s)] += weight;
-        self.slot[slot_of(at_s)] += weight;
-        self.week[hour_of_week(at_s)] += weight;
+        (-age_h / HISTOGRAM_MEMORY_H).exp()
     }
 
     fn forget(&mut self, elapsed_h: f32) {

@@ -1,6 +1,8 @@
 //! Finding the price, or the stretch of intervals, at which a policy makes a given number of
 //! checks.
 
+use jiff::SignedDuration;
+
 use super::Replay;
 use crate::source::policy::{Budget, Policy};
 
@@ -28,6 +30,10 @@ pub(super) fn calibrate(
     budget: &Budget,
 ) -> Calibration {
     let priced = matches!(policy, Policy::Adaptive);
+    let budget = &Budget {
+        even: even(replay, checks),
+        ..*budget
+    };
     let (start, power) = if priced {
         (budget.price_h, 2.0)
     } else {
@@ -68,6 +74,17 @@ pub(super) fn calibrate(
         checks: 0,
     };
     best.map_or(untouched, |(_, found)| found)
+}
+
+/// The interval at which so many checks are spread evenly over all sources.
+fn even(replay: Replay<'_>, checks: u64) -> Option<SignedDuration> {
+    let spans = replay.traces.iter().filter_map(|trace| {
+        let (start_s, _) = super::start(trace)?;
+        Some(trace.published_s.last()? - start_s)
+    });
+    let whole = SignedDuration::from_secs(spans.sum());
+    let checks = i32::try_from(checks.max(1)).ok()?;
+    whole.checked_div(checks)
 }
 
 fn scaled(budget: &Budget, priced: bool, scale: f64) -> Budget {

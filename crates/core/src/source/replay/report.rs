@@ -22,6 +22,8 @@ pub struct Figures {
     pub p95_delay_h: f64,
     /// Mean over sources of the source's mean delay.
     pub macro_mean_delay_h: f64,
+    /// Mean delay of entries of a source's first fortnight; none where there are none.
+    pub early_delay_h: Option<f64>,
     /// Share of checks that revealed something.
     pub hit_rate: f64,
     /// Entries pushed out of the document unseen.
@@ -37,6 +39,8 @@ pub struct Class {
     pub figures: Figures,
     /// A fixed interval with the class's own number of checks, for comparison.
     pub fixed: Figures,
+    /// One interval for all sources of all classes, with as many checks as all of them had.
+    pub even: Figures,
 }
 
 /// Everything.
@@ -63,6 +67,7 @@ impl Figures {
     fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
         let mut figures = Self::default();
         let (mut delays, mut hits, mut means) = (Vec::new(), 0, 0.0);
+        let mut early = Vec::new();
         for run in runs {
             figures.sources += 1;
             figures.checks += run.checks;
@@ -71,7 +76,9 @@ impl Figures {
             hits += run.hits;
             means += mean(&run.delays_h);
             delays.extend_from_slice(&run.delays_h);
+            early.extend_from_slice(&run.delays_h[..run.early]);
         }
+        figures.early_delay_h = (!early.is_empty()).then(|| mean(&early));
         delays.sort_unstable_by(f64::total_cmp);
         figures.entries = delays.len();
         figures.mean_delay_h = mean(&delays);
@@ -112,6 +119,10 @@ fn quantile(ascending: &[f64], share: f64) -> f64 {
 pub(super) fn new(replay: Replay<'_>, policy: &Policy, budget: &Budget) -> Report {
     let runs = replay.runs(policy, budget);
     let overall = Figures::of(runs.iter().map(|(_, run)| run));
+    let even = match policy {
+        Policy::Fixed(_) => runs.clone(),
+        _ => even_runs(replay.traces, &overall, budget),
+    };
     let mut classes = Vec::new();
     for frequency in Frequency::ALL {
         let is_member = |(trace, _): &&(&Trace, Run)| class_of(trace) == frequency;
@@ -126,18 +137,26 @@ pub(super) fn new(replay: Replay<'_>, policy: &Policy, budget: &Budget) -> Repor
             Policy::Fixed(_) => figures.clone(),
             _ => fixed_at(&traces, &figures, budget),
         };
+        let even = even.iter().filter(is_member).map(|(_, run)| run);
         classes.push(Class {
             frequency,
             figures,
             fixed,
+            even: Figures::of(even),
         });
     }
     Report { overall, classes }
 }
 
-/// What a fixed interval does with as many checks. Floors do not bind it, because they did not
-/// bind the number of checks either.
+/// What a fixed interval does with as many checks.
 fn fixed_at(traces: &[Trace], figures: &Figures, budget: &Budget) -> Figures {
+    let runs = even_runs(traces, figures, budget);
+    Figures::of(runs.iter().map(|(_, run)| run))
+}
+
+/// Runs a fixed interval with as many checks. Floors do not bind it, because they did not bind the
+/// number of checks either.
+fn even_runs<'a>(traces: &'a [Trace], figures: &Figures, budget: &Budget) -> Vec<(&'a Trace, Run)> {
     let replay = Replay::new(traces);
     let day = SignedDuration::from_hours(24);
     let plain = Budget {
@@ -147,6 +166,5 @@ fn fixed_at(traces: &[Trace], figures: &Figures, budget: &Budget) -> Figures {
     };
     let policy = Policy::Fixed(day);
     let found = replay.calibrate(&policy, figures.checks, &plain);
-    let runs = replay.runs(&policy, &found.budget);
-    Figures::of(runs.iter().map(|(_, run)| run))
+    replay.runs(&policy, &found.budget)
 }

@@ -6,8 +6,10 @@
 )]
 
 mod rhythms;
+mod undated;
 
 use super::*;
+use crate::source::policy::cadence::Frequency;
 
 const START: i64 = 1_700_000_000;
 const HOUR: i64 = 3_600;
@@ -184,6 +186,38 @@ fn ss_15_the_adaptive_policy_beats_the_others_at_their_own_number_of_checks() {
             );
         }
     }
+}
+
+/// Slow sources among busy ones, at a number of checks for all of them. New ones are not left to
+/// wait for busy ones to be served; whether known ones are, is what `slow_share` says.
+#[test]
+fn ss_15_slow_sources_wait_no_longer_than_if_all_were_checked_alike() {
+    let mut traces = rhythms::slow(60);
+    traces.extend(rhythms::traces().into_iter().take(6));
+    let replay = Replay::new(&traces);
+    let all = replay.checks(&fixed(2), &budget());
+    let slow = |slow_share: f64| {
+        let budget = Budget {
+            slow_share,
+            ..budget()
+        };
+        let found = replay.calibrate(&Policy::Adaptive, all, &budget);
+        let report = replay.report(&Policy::Adaptive, &found.budget);
+        let mut classes = report.classes.into_iter();
+        let class = classes.find(|class| class.frequency == Frequency::Monthly);
+        let class = class.unwrap();
+        let early = class.figures.early_delay_h.unwrap() / class.even.early_delay_h.unwrap();
+        let delay = class.figures.mean_delay_h / class.even.mean_delay_h;
+        (delay, early, report.overall.mean_delay_h)
+    };
+    let (unequal, early, busy) = slow(0.0);
+    assert!(
+        early <= 1.0,
+        "the first fortnight: {early:.3} times as long"
+    );
+    let (equal, _, paid) = slow(1.0);
+    assert!(equal <= 1.06, "{equal:.3} times as long");
+    assert!(unequal > equal && busy < paid, "busy sources pay for it");
 }
 
 /// A node stores histories as bytes between checks; that must not change what it decides.

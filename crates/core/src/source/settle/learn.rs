@@ -7,28 +7,38 @@ use crate::{
     source::{
         Attention, Source,
         check::Document,
+        clock::last_seen_at,
         entry::FoundEntry,
-        policy::{History, Next, Policy, cadence::Cadence, next_check},
+        policy::{Basis, History, Next, Policy, cadence::Cadence, next_check},
     },
     time::to_micros,
 };
 
 impl Settling<'_> {
-    /// Adds what was published to what is known, and chooses the next time by it. Times that
-    /// publishers did not give are not used: they would measure our own checking.
+    /// Adds what was published to what is known, and chooses the next time by it. Where publishers
+    /// give no times, what counts is when entries were first seen (SS-25).
     pub(super) fn learn(&mut self, document: &Document, fresh: &[(String, FoundEntry)]) {
         let known = read(&self.source.learned);
         let lost = known.is_none();
         let mut history = known.unwrap_or_default();
         let published: Vec<Timestamp> = if lost {
             self.notices.push(Notice::LearningLost);
-            let shown = document.entries.iter();
-            shown.filter_map(|found| found.published_at).collect()
+            let publisher = &self.source.memory.publisher;
+            let shown = document.entries.iter().map(|found| found.published_at);
+            let familiar = document.familiar.iter().map(|shown| shown.published_at);
+            let stamps = shown.chain(familiar).flatten();
+            stamps.map(|stamp| publisher.corrected(stamp)).collect()
         } else {
             let new = fresh.iter();
             new.filter_map(|(_, found)| found.published_at).collect()
         };
-        history.observe(self.now, &published, self.source.definition.cadence);
+        let by_hand = self.source.definition.cadence;
+        if published.is_empty() && !fresh.is_empty() {
+            let since = last_seen_at(self.before);
+            history.observe_undated(self.now, since, fresh.len(), by_hand);
+        } else {
+            history.observe(self.now, &published, by_hand);
+        }
         self.describe(&history);
         self.source.learned = history.encode();
         if silent_since(&self.source, &history, self.now).is_some() {
@@ -78,7 +88,7 @@ impl Settling<'_> {
 const UNREADABLE: &str = "its policy cannot be read";
 
 /// What was learned; `None` when that is damaged.
-fn read(learned: &[u8]) -> Option<History> {
+pub(super) fn read(learned: &[u8]) -> Option<History> {
     if learned.is_empty() {
         return Some(History::new());
     }
@@ -110,8 +120,10 @@ fn choose(
     terms: &Terms,
     now: Timestamp,
 ) -> Choice {
-    // Entries that carry no times teach nothing, and nothing is not "hardly ever".
-    let blind = matches!(policy, Policy::Adaptive) && history.newest_at().is_none();
+    // What a person set is kept, whatever a hub pushes.
+    let learns = policy.learns();
+    // Where nothing was learned or watched, nothing is known, and that is not "hardly ever".
+    let blind = matches!(policy, Policy::Adaptive) && history.is_blind();
     let fixed = Policy::Fixed(terms.fallback);
     let policy = if blind { &fixed } else { policy };
     let Next { at, reason } = next_check(policy, history, now, &terms.budget, chance(source.id));
@@ -119,6 +131,15 @@ fn choose(
         format!("no times to learn from: {reason}")
     } else {
         reason.to_string()
+    };
+    let hub = source.memory.publisher.hub.as_ref().filter(|_| learns);
+    let safety = hub.and_then(|hub| hub.safety_check(now, at, terms.budget.ceiling));
+    let (at, reason) = match safety {
+        Some(later) => (
+            later,
+            format!("{reason}; its hub pushes, so checks are only for safety"),
+        ),
+        None => (at, reason),
     };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {
@@ -167,9 +188,10 @@ fn silent_since(source: &Source, history: &History, now: Timestamp) -> Option<Ti
 pub struct Believed {
     /// The policy in force, as it is written.
     pub policy: String,
-    /// Entries expected on an average day.
-    pub entries_per_day: f64,
-    /// Entries expected in each hour of the week, from Monday 00:00 UTC.
+    /// Entries expected on an average day; none while nothing is known.
+    pub entries_per_day: Option<f64>,
+    /// Entries expected in each hour of the week, from Monday 00:00 UTC; all zero while nothing is
+    /// known.
     pub week: [f64; 168],
     /// How long after its newest entry it counts as silent, if its habits are known.
     pub silent_after: Option<SignedDuration>,
@@ -185,7 +207,7 @@ pub fn believed(source: &Source, terms: &Terms, now: Timestamp) -> Believed {
     let policy = policy_of(source, terms).unwrap_or_else(|_| terms.policy.clone());
     Believed {
         policy: policy.to_string(),
-        entries_per_day: history.entries_per_day(now),
+        entries_per_day: (history.basis() != Basis::Nothing).then(|| history.entries_per_day(now)),
         week: history.week(now),
         silent_after: history.silent_after(),
         damaged,

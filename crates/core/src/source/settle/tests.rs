@@ -4,8 +4,8 @@ use super::*;
 use crate::source::{
     Definition, SourceId,
     check::Validators,
+    identity::{Recognised, recognise},
     policy::{History, cadence::Cadence},
-    reading::Reading,
 };
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -22,10 +22,7 @@ fn source() -> Source {
     let definition = Definition {
         name: "Example".to_owned(),
         address: "https://example.com/feed".to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     };
     Source {
         id: SourceId(17),
@@ -78,13 +75,14 @@ fn unchanged(moved_to: Option<&str>) -> Look {
 
 /// Settles a look whose unfamiliar entries are all new.
 fn look(source: &Source, look: &Look, now: Timestamp) -> Settled {
-    let fresh = match look {
-        Look::Document(document) => unfamiliar(source, document),
-        _ => Vec::new(),
+    let recognised = match look {
+        Look::Document(document) => recognise(source, document, &[], now),
+        _ => Recognised::default(),
     };
     let made = CompletedCheck {
         look,
-        fresh: &fresh,
+        fresh: &recognised.fresh,
+        remembered: &recognised.remembered,
         took: SignedDuration::from_millis(120),
         moved_onto: None,
     };
@@ -191,15 +189,60 @@ fn ss_05_a_person_is_notified_once_and_when_it_has_passed() {
 }
 
 #[test]
-fn ss_12_gone_ends_the_source_with_a_reason() {
-    let settled = look(&source(), &failed(FailureClass::Gone, None), start());
+fn ss_12_gone_ends_the_source_when_it_was_said_twice_a_day_apart() {
+    let gone = failed(FailureClass::Gone, None);
+    let first = look(&source(), &gone, start());
+    assert_eq!(first.source.state, State::Active, "once may be a mistake");
+    assert_eq!(first.source.attention, None);
+    assert_eq!(first.source.stats.backoff_until, Some(start() + HOUR * 24));
+    let reason = first.source.reason.as_deref().unwrap_or_default();
+    assert!(reason.contains("gone for good"), "{reason}");
+    // Whoever asks again at once learns nothing more.
+    let soon = look(&first.source, &gone, start() + HOUR);
+    assert_eq!(soon.source.state, State::Active);
+    let settled = look(&soon.source, &gone, start() + HOUR * 25);
     assert_eq!(settled.next_at, None);
     assert_eq!(settled.source.stats.next_due_at, None);
-    assert_eq!(settled.notices, [Notice::Ended]);
+    assert_eq!(settled.notices, [Notice::Wants(Attention::Gone)]);
+    assert_eq!(settled.source.attention, Some(Attention::Gone));
     let State::Ended { reason, since } = settled.source.state else {
         panic!("still looked at");
     };
-    assert_eq!((reason.as_str(), since), ("it did not work", start()));
+    let expected = ("it did not work", start() + HOUR * 25);
+    assert_eq!((reason.as_str(), since), expected);
+}
+
+#[test]
+fn ss_12_gone_is_not_believed_of_a_source_that_came_back_in_between() {
+    let gone = failed(FailureClass::Gone, None);
+    let mut source = look(&source(), &gone, start()).source;
+    source = look(&source, &unchanged(None), start() + HOUR * 24).source;
+    source = look(&source, &gone, start() + HOUR * 48).source;
+    assert_eq!(source.state, State::Active);
+    source = look(
+        &source,
+        &failed(FailureClass::Server, None),
+        start() + HOUR * 72,
+    )
+    .source;
+    source = look(&source, &gone, start() + HOUR * 96).source;
+    assert_eq!(
+        source.state,
+        State::Active,
+        "it was something else in between"
+    );
+}
+
+#[test]
+fn a_source_of_the_file_stays_at_the_address_that_the_file_names() {
+    let mut source = source();
+    source.definition.options.from_file = true;
+    for _ in 0..5 {
+        let moved = unchanged(Some("https://example.org/feed"));
+        source = look(&source, &moved, start()).source;
+    }
+    assert_eq!(source.definition.address, "https://example.com/feed");
+    assert_eq!(source.memory.moving.map(|moving| moving.times), Some(5));
 }
 
 #[test]
@@ -233,6 +276,7 @@ fn ss_12_a_move_onto_another_source_is_not_made_and_wants_a_person() {
     let made = CompletedCheck {
         look: &moved,
         fresh: &[],
+        remembered: &Remembered::default(),
         took: SignedDuration::ZERO,
         moved_onto: Some(SourceId(3)),
     };
@@ -260,7 +304,8 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
         unreachable!()
     };
     let keys = |source: &Source| -> Vec<String> {
-        unfamiliar(source, read)
+        recognise(source, read, &[], start())
+            .fresh
             .into_iter()
             .map(|(key, _)| key)
             .collect()
@@ -271,21 +316,49 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
 }
 
 #[test]
-fn ss_13_a_missing_time_is_no_rhythm() {
-    let undated: Vec<FoundEntry> = (0..20).map(|n| entry(&n.to_string(), None)).collect();
-    let settled = look(&source(), &document(undated), start());
-    let history = History::decode(&settled.source.learned).unwrap();
-    assert_eq!(history.newest_at(), None);
-    assert_eq!(settled.source.stats.cadence, Some(Cadence::P2));
-    assert_eq!(settled.source.stats.last_article_at, Some(start()));
+fn ss_25_the_past_of_an_undated_source_is_no_rhythm_but_what_comes_is() {
+    let shown = |count: i32| -> Look {
+        let entries = (0..count).map(|n| entry(&n.to_string(), None));
+        document(entries.collect())
+    };
+    let history = |settled: &Settled| History::decode(&settled.source.learned).unwrap();
     let adaptive = Terms {
         policy: Policy::Adaptive,
         ..terms()
     };
-    let planned = replan(&settled.source, &adaptive, start());
-    assert_eq!(planned.stats.next_due_at, Some(start() + HOUR));
-    let why = planned.reason.as_deref();
-    assert_eq!(why, Some("no times to learn from: every hour"));
+    let reason = |settled: &Settled| {
+        let planned = replan(&settled.source, &adaptive, start());
+        planned.reason.unwrap()
+    };
+    let first = look(&source(), &shown(20), start());
+    assert_eq!(history(&first).newest_at(), None, "twenty of unknown times");
+    assert_eq!(first.source.stats.cadence, Some(Cadence::P2));
+    assert_eq!(first.source.stats.last_article_at, Some(start()));
+    let why = reason(&first);
+    assert!(why.starts_with("no new entry to learn from yet; "), "{why}");
+    let failed = failed(FailureClass::Server, None);
+    let failed = look(&first.source, &failed, start() + HOUR);
+    let second = look(&failed.source, &shown(21), start() + HOUR * 2);
+    let middle = start() + HOUR;
+    assert_eq!(
+        history(&second).newest_at(),
+        Some(middle),
+        "between the checks that did not fail"
+    );
+    let why = reason(&second);
+    assert!(
+        why.contains(" without times, by when they were first seen"),
+        "{why}"
+    );
+}
+
+#[test]
+fn nothing_is_believed_of_a_source_that_was_never_checked() {
+    let known = believed(&source(), &terms(), start());
+    assert_eq!(known.entries_per_day, None);
+    assert!(known.week.iter().all(|expected| *expected <= 0.0));
+    let unseen = replan(&source(), &terms(), start());
+    assert_eq!(unseen.reason, None);
 }
 
 #[test]
@@ -333,10 +406,11 @@ fn ss_12_a_move_to_where_no_row_could_follow_is_none() {
 
 #[test]
 fn what_ends_has_not_recovered() {
-    let mut failing = source();
+    let gone = failed(FailureClass::Gone, None);
+    let mut failing = look(&source(), &gone, start()).source;
     failing.attention = Some(Attention::Failing);
-    let settled = look(&failing, &failed(FailureClass::Gone, None), start());
-    assert_eq!(settled.notices, [Notice::Ended]);
+    let settled = look(&failing, &gone, start() + HOUR * 24);
+    assert_eq!(settled.notices, [Notice::Wants(Attention::Gone)]);
 }
 
 #[test]
@@ -395,6 +469,50 @@ fn a_source_quiet_beyond_its_habit_is_silent_until_it_speaks_again() {
     let speaks = document(vec![entry("back", Some("2026-04-10T12:30:00Z"))]);
     let back = look(&silent.source, &speaks, at("2026-04-10T13:00:00Z"));
     assert_eq!(back.notices, [Notice::Recovered(Attention::Silent)]);
+}
+
+#[test]
+fn ss_17_a_document_that_is_cut_needs_attention_until_it_fits() {
+    let cut = |left_out: usize| {
+        let mut read = Document {
+            entries: vec![entry("a", None)],
+            left_out,
+            ..Document::default()
+        };
+        read.validators.etag = Some("\"1\"".to_owned());
+        Look::Document(Box::new(read))
+    };
+    let first = look(&source(), &cut(7), start());
+    assert_eq!(first.notices, [Notice::Wants(Attention::Truncated)]);
+    let still = look(&first.source, &unchanged(None), start() + HOUR);
+    assert_eq!(still.notices, [], "nothing has changed about it");
+    assert_eq!(still.source.attention, Some(Attention::Truncated));
+    // A failure in between is more urgent, and does not make it forgotten.
+    let denied = failed(FailureClass::Unauthorised, None);
+    let denied = look(&still.source, &denied, start() + HOUR);
+    assert_eq!(denied.source.attention, Some(Attention::Credentials));
+    let back = look(&denied.source, &unchanged(None), start() + HOUR);
+    assert_eq!(back.source.attention, Some(Attention::Truncated));
+    let fits = look(&back.source, &cut(0), start() + HOUR);
+    assert_eq!(fits.notices, [Notice::Recovered(Attention::Truncated)]);
+}
+
+#[test]
+fn ss_18_useless_ids_need_attention_and_are_remembered() {
+    let shared = Look::Document(Box::new(Document {
+        entries: vec![entry("a", None)],
+        ids_shared: true,
+        left_out: 1,
+        ..Document::default()
+    }));
+    let first = look(&source(), &shared, start());
+    assert_eq!(first.source.attention, Some(Attention::Identity));
+    assert!(first.source.memory.publisher.ids_useless);
+    let still = look(&first.source, &unchanged(None), start() + HOUR);
+    assert_eq!(
+        (still.source.attention, still.notices),
+        (Some(Attention::Identity), vec![])
+    );
 }
 
 fn any_look() -> impl Strategy<Value = Look> {

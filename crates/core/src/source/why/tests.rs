@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    source::{Definition, SourceId, reading::Reading},
+    source::{Definition, SourceId},
     task::{Payload, Priority, Revision, TaskId, Term},
 };
 
@@ -16,10 +16,7 @@ fn source() -> Source {
     let definition = Definition {
         name: "Example".to_owned(),
         address: "https://example.com/feed".to_owned(),
-        reading: Reading::Feed,
-        category: String::new(),
-        policy: None,
-        cadence: None,
+        ..Definition::default()
     };
     Source {
         id: SourceId(17),

@@ -4,6 +4,7 @@
 //! are offered for choice; nothing is stored that was not chosen. Errors are shown beside the
 //! input.
 
+use almanack_core::source::options::Options;
 use almanack_core::store::Added;
 
 use crate::sources::adding::{CandidateView, add_each, candidates};
@@ -50,8 +51,8 @@ pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Prob
     html! {
         (form::form(viewer, "/ui/sources/add", &fields))
         p class="hint" { (pick!(lang;
-            "To read a page without a feed, define your own rules with the command line or the API.",
-            "没有订阅源的页面可以用自定义规则读取，请通过命令行或 API 设置。")) }
+            "To read a page without a feed, use its address directly, then edit the source and write rules.",
+            "没有订阅源的页面：直接使用其地址添加，然后编辑该信源并填写规则。")) }
         (equivalent(request).show(viewer))
     }
 }
@@ -111,7 +112,7 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
     let taken = if request.as_it_is.is_some() {
         address
     } else {
-        let found = candidates(state, &address).await?;
+        let found = candidates(state, &address, &Options::default()).await?;
         let none = "no feed found at this address";
         match &found[..] {
             [] => return Err(Problem::new(Code::Unreachable, none)),

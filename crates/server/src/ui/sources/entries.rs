@@ -3,18 +3,10 @@
 
 use almanack_core::{source::entry::Entry, store::EntryFilter};
 
-use super::called;
+use super::{called, search::Query};
 use crate::paging::cursor;
-use crate::sources::{Numbered, parse_cursor};
+use crate::sources::Numbered;
 use crate::ui::prelude::*;
-
-/// Entries on a page.
-const PAGE: usize = 50;
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Query {
-    cursor: Option<String>,
-}
 
 /// A source's newest entries.
 pub(super) async fn newest(state: &AppState, id: SourceId, limit: usize) -> Result<Vec<Entry>> {
@@ -26,25 +18,23 @@ pub(super) async fn newest(state: &AppState, id: SourceId, limit: usize) -> Resu
     Ok(state.store.list_entries(&filter).await?.rows)
 }
 
-/// All entries of a source, page by page.
+/// All entries of a source, page by page, or those that a search finds.
 pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page {
     let Sought(state, viewer, query) = sought;
     let source = state.sources.load(id).await?;
-    let filter = EntryFilter {
-        source: Some(id),
-        before: query.cursor.as_deref().map(parse_cursor).transpose()?,
-        limit: PAGE,
-        ..EntryFilter::default()
-    };
-    let found = state.store.list_entries(&filter).await?;
+    let found = state.store.list_entries(&query.filter(Some(id))?).await?;
     let (here, name) = (here(id), called(&source));
-    let first = query.cursor.is_some().then_some(here.as_str());
+    let first = query
+        .cursor
+        .is_some()
+        .then(|| address(&here, query.from(None)));
     let next = found.next.map(cursor);
-    let next = next.map(|next| address(&here, [("cursor", next.as_str())]));
+    let next = next.map(|next| address(&here, query.from(Some(next))));
     let body = html! {
         p { a href=(links::source(id)) { (name) } }
-        (live("entries", &html! { (list(&viewer, &found.rows)) (pager(viewer.lang, first, next.as_deref())) }))
-        (Equivalent::act("GET", "source", id, "entries").show(&viewer))
+        (query.form(viewer.lang, &here, Some(id)))
+        (live("entries", &html! { (list(&viewer, &found.rows)) (pager(viewer.lang, first.as_deref(), next.as_deref())) }))
+        (query.equivalent(Some(id)).show(&viewer))
     };
     let title = say!(viewer.lang, "Entries of {name}", "{name} 的条目");
     Ok(page(&viewer, Place::Sources, &title, &body))
@@ -67,7 +57,7 @@ pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
     }
 }
 
-fn title(viewer: &Viewer, entry: &Entry) -> Markup {
+pub(super) fn title(viewer: &Viewer, entry: &Entry) -> Markup {
     let link = entry.found.link.as_deref().unwrap_or_default();
     let words = match entry.found.title.trim() {
         "" if link.is_empty() => viewer.lang.pick("untitled", "无标题"),

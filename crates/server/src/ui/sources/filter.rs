@@ -75,6 +75,7 @@ impl Filter {
             form method="get" action=(Place::Sources.path()) role="search" {
                 div class="fields" {
                     (Field::search("q", name, asked.q.as_deref()).most(200))
+                    (Field::text("category", lang.pick("Category", "分类"), asked.category.as_deref()).most(200))
                     (choice("state", lang.pick("State", "状态"), asked.state.as_deref(), all().chain(states)))
                     (choice("cadence", lang.pick("Cadence", "节奏"), asked.cadence.as_deref(), all().chain(cadences)))
                     (choice("attention", lang.pick("Needs attention", "需要关注"), asked.attention.as_deref(), all_or_any().chain(wanted)))

@@ -4,7 +4,7 @@ use almanack_core::source::SourceType;
 use almanack_core::source::why::{next_look, next_look_at};
 
 use super::fleet::{self, Counted};
-use super::{adding, called, filter::Filter, opml, words};
+use super::{adding, called, courtesy, filter::Filter, opml, search, words};
 use crate::paging::cursor;
 use crate::ui::prelude::*;
 
@@ -30,9 +30,11 @@ pub(crate) async fn show(
             (live("rows", &list(&viewer, &filter, &rows, next.as_deref())))
             (filter.equivalent().show(&viewer))
         } }))
+        (section("entries", lang.pick("Find entries", "查找条目"), &search::Query::default().form(lang, search::PATH, None)))
         @if viewer.may(Scope::Operate) {
             (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
         }
+        p { a href=(courtesy::PATH) { (lang.pick("Courtesy report: what is asked of which host", "礼貌报告：向哪些主机发出了哪些请求")) } }
         (section("opml", lang.pick("Lists of sources (OPML)", "信源列表（OPML）"), &opml::ways(&viewer)))
     };
     Ok(Place::Sources.page(&viewer, &body))

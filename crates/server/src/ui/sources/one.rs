@@ -2,12 +2,14 @@
 
 use almanack_core::source::State as SourceState;
 use almanack_core::source::entry::Entry;
+use almanack_core::source::hub::Reach;
+use almanack_core::source::options::Options;
 use almanack_core::source::reading::Reading;
 use almanack_core::source::recent::PastLook;
 use almanack_core::source::settle::Believed;
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 
-use super::{acts, called, entries, list::cadence, words};
+use super::{acts, called, entries, list::cadence, options, push, words};
 use crate::picture::heat::{self, Heat};
 use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
@@ -33,7 +35,7 @@ pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page 
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("source", &standing(&viewer, &state, &source, task.as_ref(), &newest)))
-        @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source, None)) }
+        @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source)) }
         (Equivalent::call("GET", format!("/api/v1/sources/{id}")).cli(["source", "show", &number]).show(&viewer))
     };
     Ok(page(&viewer, Place::Sources, called(&source), &body))
@@ -60,7 +62,7 @@ fn standing(
     let lang = viewer.lang;
     let believed = state.sources.believed(source);
     let listed = newest.get(..LISTED).unwrap_or(newest);
-    let why = why(viewer, source, task, &believed);
+    let why = why(viewer, source, task, (&believed, state.publishers.reach));
     html! {
         @if let Some(wanted) = source.attention { p class="warning" { (words::attention_meaning(lang, wanted)) } }
         @if let Some(failure) = failure(viewer, source) { (failure) }
@@ -95,6 +97,9 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
         "Checks with new entries", "有新条目的检查" { (hits(lang, source)) }
         "Added", "添加于" { (viewer.at(source.created_at)) }
         "Moving to", "迁移到" { (moving(lang, source)) }
+        "Clock", "时钟" if (let Some(ahead_s) = source.memory.publisher.clock_ahead_s) { (clock(lang, ahead_s)) }
+        "Options", "选项" if (said.options != Options::default()) { (options::show(lang, &said.options)) }
+        "Push", "推送" { (push::standing(viewer, source)) }
     }
 }
 
@@ -127,6 +132,17 @@ fn moving(lang: Lang, source: &Source) -> Markup {
         (outside(&moving.address, &moving.address)) " "
         span class="hint" { (say!(lang, "redirects in a row: {times}; followed once there are enough", "已连续重定向 {times} 次；次数足够后才会采用新地址")) }
     }
+}
+
+/// How far its times are off.
+fn clock(lang: Lang, ahead_s: i32) -> Markup {
+    let off = length(lang, SignedDuration::from_secs(ahead_s.into()));
+    let off = if ahead_s > 0 {
+        say!(lang, "{off} ahead", "快 {off}")
+    } else {
+        say!(lang, "{off} behind", "慢 {off}")
+    };
+    html! { (off) " " span class="hint" { (lang.pick("times of new entries are corrected", "新条目的时间已校正")) } }
 }
 
 fn read_as(lang: Lang, source: &Source) -> Markup {
@@ -177,7 +193,12 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
 }
 
 /// Why it is checked when it is, and what was learned.
-fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
+fn why(
+    viewer: &Viewer,
+    source: &Source,
+    task: Option<&Task>,
+    (believed, reach): (&Believed, Reach),
+) -> Markup {
     let lang = viewer.lang;
     let asked = requests(&source.memory.hints);
     let known = facts! { lang;
@@ -188,6 +209,7 @@ fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believe
     html! {
         p { strong { (lang.english(&next_look(source, task, viewer.now))) } }
         (known)
+        @if let Some(pushed) = push::sentence(viewer, source, reach) { p { (pushed) } }
         @if believed.damaged {
             p class="warning" { (pick!(lang;
                 "The learned rhythm is damaged. It is being learned again; until then the source is checked at a fixed interval.",
@@ -202,7 +224,10 @@ fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believe
 }
 
 fn expected(viewer: &Viewer, believed: &Believed) -> Markup {
-    let (lang, daily) = (viewer.lang, believed.entries_per_day);
+    let lang = viewer.lang;
+    let Some(daily) = believed.entries_per_day else {
+        return html! { (lang.pick("not known yet", "尚不清楚")) };
+    };
     let (count, per) = if daily >= 1.0 {
         (daily, lang.pick("entries a day", "条/天"))
     } else if daily * 7.0 >= 0.995 {

@@ -34,9 +34,12 @@ pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
 pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
     words! { lang, wanted;
         Attention::Silent => "silent", "沉默";
+        Attention::Truncated => "truncated", "被截断";
+        Attention::Identity => "unreliable ids", "标识不可靠";
         Attention::Failing => "failing", "持续失败";
         Attention::Duplicate => "duplicate", "重复";
         Attention::Credentials => "credentials", "需要凭据";
+        Attention::Gone => "gone", "已消失";
     }
 }
 
@@ -46,12 +49,18 @@ pub(super) fn attention_meaning(lang: Lang, wanted: Attention) -> &'static str {
         Attention::Silent =>
             "Unusually quiet for this source. It may have moved or stopped publishing.",
             "沉默时间超出惯常，可能已迁移或停止更新。";
+        Attention::Truncated => "Its document has more entries than sources.entries_per_document allows. The oldest are not read.",
+            "文档中的条目多于 sources.entries_per_document 的上限，最旧的条目未被读取。";
+        Attention::Identity => "Its ids change, or several entries share one. Entries are recognised by their links.",
+            "其标识会变化，或多个条目共用一个标识，因此改用链接识别条目。";
         Attention::Failing => "Checks have failed many times in a row. They continue at a slower pace.",
             "检查已连续失败多次，将以较低频率继续。";
         Attention::Duplicate => "It moved to the address of another source. You can remove one of the two.",
             "已迁移到另一个信源的地址，您可以移除其中之一。";
         Attention::Credentials => "The server requires credentials that are missing or expired.",
             "对方服务器要求凭据，而凭据缺失或已过期。";
+        Attention::Gone => "The server says it is gone for good. It is no longer checked; resume it to try again.",
+            "对方服务器表示它已永久消失，不再检查；恢复它即可重试。";
     }
 }
 

@@ -214,8 +214,11 @@ fn sources(viewer: &Viewer, day: &Day) -> Vec<Markup> {
 fn wanting(lang: Lang, attention: Attention) -> &'static str {
     words! { lang, attention;
         Attention::Silent => "unusually quiet", "沉默时间超出惯常";
+        Attention::Truncated => "has more entries than are read", "条目多于读取上限";
+        Attention::Identity => "has unreliable ids", "标识不可靠";
         Attention::Failing => "keeps failing", "持续失败";
         Attention::Duplicate => "moved to the address of another source", "已迁移到另一信源的地址";
         Attention::Credentials => "needs credentials", "需要凭据";
+        Attention::Gone => "is gone for good", "已永久消失";
     }
 }

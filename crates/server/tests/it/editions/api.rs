@@ -195,6 +195,7 @@ async fn editions_are_listed_newest_day_first_page_by_page() {
     assert_eq!(dates(&init), [TODAY]);
     assert_json_snapshot!(init["editions"][0], @r#"
     {
+      "batches_ended": 0,
       "counts": {
         "completed": 0,
         "failed": 0,

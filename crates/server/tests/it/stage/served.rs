@@ -11,7 +11,7 @@ use almanack_engine::{
     editions::Editions,
     reschedule::{Kinds, Rescheduler},
 };
-use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
+use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     edition_harness::EditionHarness,
@@ -119,6 +119,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         rescheduler: Arc::new(rescheduler),
         schedules: world.schedules.clone(),
         sources: world.fixture.sources.clone(),
+        publishers: Publishers::default(),
         opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
         watching: Some(watching()),
@@ -140,6 +141,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         limits: Limits::default(),
         configuration: configured().into(),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
+        about: almanack_server::about::About::default(),
         version: "0.0.0-test",
     }))
 }

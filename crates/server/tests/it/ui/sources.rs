@@ -1,8 +1,12 @@
 //! Pages of sources.
 
 use almanack_core::{
-    source::check::{Document, FailureClass, Look},
-    store::TokenStore,
+    source::{
+        check::{Document, FailureClass, Look},
+        courtesy::{Counts, Day, HostDay, RequestedWaits},
+    },
+    store::{CourtesyStore as _, TokenStore},
+    time::Clock as _,
     token::Scope,
 };
 use almanack_server::access::Access;
@@ -43,7 +47,7 @@ async fn filled() -> World {
     world
 }
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 10] = [
     "/ui/sources",
     "/ui/sources?due=true",
     "/ui/sources/1",
@@ -52,6 +56,8 @@ const PAGES: [&str; 8] = [
     "/ui/sources/1/entries",
     "/ui/sources/1/remove",
     "/ui/sources/opml",
+    "/ui/sources/courtesy",
+    "/about-requests",
 ];
 
 #[tokio::test]
@@ -262,6 +268,66 @@ async fn a_change_that_cannot_be_keeps_what_was_typed_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn ss_21_a_source_is_edited_and_previewed_without_scripts() {
+    let world = filled().await;
+    let shown = document(&[("7", "2026-01-05T07:30:00Z")]);
+    world.fixture.script.say("https://new.example/page", shown);
+    let page = world.look("/ui/sources/1").await;
+    let address = page.attributes("input[name=address]", "value");
+    assert_eq!(address, ["https://a.example/feed"]);
+    let preview = page.attributes("button[formaction]", "formaction");
+    assert_eq!(preview, ["/ui/sources/1/preview"]);
+    let request = [
+        ("address", "https://new.example/page"),
+        ("name", "Mine"),
+        ("how", "html"),
+        ("item", "li"),
+        ("title", "a"),
+        ("headers", "Accept-Language: de\r\nCookie: env:COOKIE"),
+        ("user", "reader"),
+        ("password", "env:PASSWORD"),
+        ("robots", "off"),
+        ("filters", "block title is x\r\n\r\nblock title is y"),
+        ("full_text", "on"),
+    ];
+    let tried = world.fill("/ui/sources/1/preview", &request).await;
+    assert_eq!(tried.status, 200, "{}", tried.body);
+    check_page(&tried);
+    assert!(tried.texts("[role=status]")[0].contains("Nothing has been stored"));
+    assert_eq!(tried.attributes("input[name=item]", "value"), ["li"]);
+    let source = world.get("/api/v1/sources/1").await.json();
+    assert_eq!(source["address"], "https://a.example/feed", "only tried");
+    let answer = world.fill("/ui/sources/1/change", &request).await;
+    assert_eq!(answer.leads_to(), "/ui/sources/1?did=changed");
+    let source = world.get("/api/v1/sources/1").await.json();
+    assert_eq!(source["address"], "https://new.example/page");
+    assert_eq!(source["reading"]["item"], "li");
+    let expected = serde_json::json!({
+        "fetch": {
+            "headers": {"Accept-Language": "de", "Cookie": "env:COOKIE"},
+            "user": "reader",
+            "password": "env:PASSWORD",
+            "robots": false,
+        },
+        "filters": ["block title is x", "block title is y"],
+        "full_text": true,
+    });
+    assert_eq!(source["options"], expected);
+    let page = world.look_in_chinese("/ui/sources/1").await;
+    check_page(&page);
+    assert!(page.body.contains("env:COOKIE"), "references are shown");
+    for (field, value) in [("bearer", "hunter2"), ("address", "https://b.example/feed")] {
+        let mut wrong = request.to_vec();
+        wrong.retain(|(name, _)| ![field, "user", "password"].contains(name));
+        wrong.push((field, value));
+        let answer = world.fill("/ui/sources/1/change", &wrong).await;
+        assert_eq!(answer.status, 422, "{field}: {}", answer.body);
+        check_page(&answer);
+        assert_eq!(answer.attributes("input[name=name]", "value"), ["Mine"]);
+    }
+}
+
+#[tokio::test]
 async fn nobody_acts_without_the_form_of_this_session() {
     let world = filled().await;
     for act in ["check", "pause", "resume", "change", "remove"] {
@@ -427,5 +493,94 @@ async fn a_list_is_imported_line_by_line_and_exported() {
         out.body.contains("One https://one.example/feed"),
         "{}",
         out.body
+    );
+}
+
+/// A host that was asked, and one that was asked more.
+async fn asked() -> World {
+    let world = filled().await;
+    let day = |host: &str, requests| HostDay {
+        host: host.to_owned(),
+        day: Day::of(world.clock.now()),
+        counts: Counts {
+            requests,
+            bytes: 1_500_000,
+            unchanged: requests / 4,
+            limited: 2,
+            asked: 3,
+            kept: 2,
+            requested: RequestedWaits {
+                cache_s: Some(3_600),
+                ..RequestedWaits::default()
+            },
+            ..Counts::default()
+        },
+    };
+    let days = vec![day("a.example", 8), day("b.example", 40)];
+    world.store.add_courtesy(days).await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn ss_26_the_courtesy_report_shows_every_host() {
+    let world = asked().await;
+    let page = world.look("/ui/sources/courtesy").await;
+    let rows = page.texts("section[aria-labelledby=hosts] tbody tr");
+    assert_eq!(
+        rows,
+        [
+            "b.example 40 1.5 MB 25.0 % 2 0 0 Cache-Control 1 h 2 of 3",
+            "a.example 8 1.5 MB 25.0 % 2 0 0 Cache-Control 1 h 2 of 3",
+        ]
+    );
+    let one = world
+        .look("/ui/sources/courtesy?host=a.example&days=1")
+        .await;
+    assert_eq!(
+        one.texts("section[aria-labelledby=hosts] tbody tr").len(),
+        1
+    );
+    let report = world
+        .get("/api/v1/sources/courtesy?host=A.example")
+        .await
+        .json();
+    assert_eq!(report["hosts"][0]["requests"], 8);
+    assert_eq!(report["total"]["unchanged_share"], 25.0);
+    assert_eq!(report["more"], false);
+    let few = world.get("/api/v1/sources/courtesy?limit=1").await.json();
+    assert_eq!(
+        (&few["hosts"][0]["host"], &few["more"]),
+        (&"b.example".into(), &true.into())
+    );
+    for wrong in ["days=0", "days=91", "limit=0", "host=a%0Ab", "x=1"] {
+        let answer = world
+            .get(&format!("/api/v1/sources/courtesy?{wrong}"))
+            .await;
+        assert!(
+            [400, 422].contains(&answer.status),
+            "{wrong}: {}",
+            answer.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn ss_26_the_page_about_requests_needs_no_sign_in_and_names_no_host() {
+    let world = asked().await;
+    let closed = World::with(SqliteStore::in_memory().unwrap(), Access::Tokens);
+    let page = closed.look("/about-requests").await;
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("robots.txt"));
+    let page = world.look("/about-requests").await;
+    check_page(&page);
+    assert!(
+        page.texts("dl.facts").concat().contains("48"),
+        "{}",
+        page.body
+    );
+    assert!(!page.body.contains("a.example"), "{}", page.body);
+    assert_eq!(
+        world.look_in_chinese("/about-requests").await.texts("h1"),
+        ["关于我们的请求"]
     );
 }

@@ -28,7 +28,9 @@ use super::super::{
 use crate::{
     entry,
     nudge::earliest_reported,
-    row::{entry_values, lists, micros, source_values, values},
+    row::{
+        entry_edit_values, entry_renewal_values, entry_values, lists, micros, source_values, values,
+    },
     source, unavailable,
 };
 
@@ -105,6 +107,7 @@ async fn write_round(
             }
         }
     }
+    change_entries(&*transaction, &won).await?;
     insert_entries(&*transaction, &won).await?;
     let events = won.iter().flat_map(|write| {
         let at_us = micros(write.at);
@@ -187,6 +190,21 @@ fn is_taken(error: &Error) -> bool {
     };
     let cause = source.downcast_ref::<tokio_postgres::error::DbError>();
     cause.is_some_and(|cause| *cause.code() == SqlState::UNIQUE_VIOLATION)
+}
+
+/// Renews keys first: one that another entry gives up is free for a new one.
+async fn change_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {
+    let changes = || {
+        let all = won.iter();
+        all.flat_map(|write| write.edited.iter().map(move |change| (*write, change)))
+    };
+    let renewed = changes().filter_map(|(write, it)| entry_renewal_values(write.source.id, it));
+    query_lists(client, "renew keys", entry::RENEW_POSTGRES, lists(renewed)).await?;
+    let edited =
+        changes().filter_map(|(write, it)| entry_edit_values(write.source.id, write.at, it));
+    query_lists(client, "edit entries", entry::EDIT_POSTGRES, lists(edited))
+        .await
+        .map(drop)
 }
 
 async fn insert_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {

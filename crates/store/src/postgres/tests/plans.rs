@@ -17,8 +17,8 @@ const FILL: &str = "insert into source (version, source_type, state, cadence, at
      case when n % 200 = 0 then 'paused' else 'active' end, 'P' || n % 7, \
      case when n % 200 = 0 then 'silent' end, n, 0, 0, 0, 0, 0, n, 'n', '', '', 0, '', '', '' \
      from generate_series(1, 2000) n; \
-     insert into entry (source_id, seen_at_us, key, title) \
-     select n % 2000, n, n, '' from generate_series(1, 60000) n; \
+     insert into entry (source_id, seen_at_us, key, title, link_hash) \
+     select n % 2000, n, n, '', n from generate_series(1, 60000) n; \
      analyze source; analyze entry";
 
 /// A session as the store opens it, on migrated tables.
@@ -50,7 +50,7 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
 async fn sources_and_entries_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let nothing = "null, null, null, null, null, null, 0, 99, 20";
+    let nothing = "null, null, null, null, null, null, null, 0, 99, 20";
     let rows = [
         (source::LOAD_DUE, "9, 10", "source_due"),
         (source::LOAD_DUE_OF, "'rss', 9, 10", "source_type_due"),
@@ -58,16 +58,23 @@ async fn sources_and_entries_are_found_by_their_indexes() {
         (source::LOAD_STRAYS, "9, 10", "task_current"),
         (source::LOAD_POSTGRES, "'{1,2}'", "source_pkey"),
         (source::LOAD_AT, "'7'", "source_address_key"),
-        (source::LIST, nothing, "source_pkey"),
-        (source::LIST_ATTENTION, nothing, "source_attention"),
-        (source::LIST_RESTING, nothing, "source_resting"),
-        (source::ALL_TO, "0, 20", "source_pkey"),
-        (source::ATTENTION_TO, "0, 20", "source_attention"),
-        (source::RESTING_TO, "0, 20", "source_resting"),
+        (source::list::LIST, nothing, "source_pkey"),
+        (source::list::LIST_ATTENTION, nothing, "source_attention"),
+        (source::list::LIST_RESTING, nothing, "source_resting"),
+        (source::list::ALL_TO, "0, 20", "source_pkey"),
+        (source::list::ATTENTION_TO, "0, 20", "source_attention"),
+        (source::list::RESTING_TO, "0, 20", "source_resting"),
         (source::NEXT_ROWS, "0, 10", "source_pkey"),
-        (entry::KNOWN_POSTGRES, "1, '{a,b}'", "entry_key"),
+        (entry::KNOWN_POSTGRES, "1, '{a,b}', '{}', 8", "entry_key"),
+        (
+            entry::KNOWN_POSTGRES,
+            "1, '{a,b}', '{1,2}', 8",
+            "entry_link",
+        ),
         (entry::LIST, "9, 0, 0, 10", "entry_pkey"),
         (entry::LIST_OF, "1, 9, 0, 0, 10", "entry_newest"),
+        (entry::LIST_IN, "9, 0, 0, 'news', 10", "entry_pkey"),
+        (entry::search::UNREAD, "1, 50, 0, 5", "entry_newest"),
         (entry::EXAMINED_TO, "9, 10", "entry_pkey"),
         (entry::EXAMINED_TO_OF, "1, 9, 10", "entry_newest"),
         (entry::FIRST_SINCE, "0, 10", "entry_seen_at"),
@@ -77,10 +84,35 @@ async fn sources_and_entries_are_found_by_their_indexes() {
         client.batch_execute(fill).await.unwrap();
         for (text, values, index) in rows {
             let plan = plan(&client, text, values).await;
+            // In an empty table every index of a source's entries costs the same.
+            let any = fill.is_empty() && index == "entry_key";
+            let index = if any { "entry_" } else { index };
             assert!(plan.contains(index), "{index} is not used:\n{text}\n{plan}");
             let walks = ["Seq Scan", "Sort"].iter().any(|bad| plan.contains(bad));
             assert!(!walks, "{text}\n{plan}");
         }
+    }
+}
+
+/// Words are looked up together with numbers, however many entries there are.
+#[tokio::test]
+async fn ss_24_words_are_found_by_their_index() {
+    let schema = Schema::create().await;
+    let client = session(&schema).await;
+    let fill = "insert into entry (source_id, seen_at_us, key, title, words) \
+         select n % 2000, n, n, '', 'ferry w' || n from generate_series(1, 60000) n; analyze entry";
+    client.batch_execute("begin").await.unwrap();
+    client
+        .batch_execute(entry::search::BY_WORDS_POSTGRES)
+        .await
+        .unwrap();
+    client.batch_execute(fill).await.unwrap();
+    for words in ["ferry", "w7", "ferry & w7", "w7:*"] {
+        let values = format!("'{words}', 60000, 50000, 0, null, null, 51");
+        let plan = plan(&client, entry::search::SEARCH_POSTGRES, &values).await;
+        // All rows have the one word: then their numbers alone say which are looked at.
+        let is_found = plan.contains("entry_search") || words == "ferry";
+        assert!(is_found && !plan.contains("Seq Scan"), "{words}\n{plan}");
     }
 }
 

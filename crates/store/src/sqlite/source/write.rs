@@ -10,7 +10,10 @@ use rusqlite::{Connection, params, params_from_iter};
 use super::number;
 use crate::{
     entry::{self, Kept, doomed},
-    row::{Row, entry_values, hashes, micros, most, source_values, unreadable, values},
+    row::{
+        Row, entry_edit_values, entry_renewal_values, entry_values, hashes, micros, most,
+        source_values, unreadable, values,
+    },
     source,
     sqlite::{task::insert_all, thread::Outcome},
 };
@@ -32,6 +35,9 @@ pub(super) fn add(connection: &Connection, new: &Source) -> Outcome<Added> {
 pub(super) fn write(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
     let written = take(connection, write)?;
     if written == Written::Done {
+        if !write.edited.is_empty() {
+            change(connection, write)?;
+        }
         if !write.entries.is_empty() {
             insert(connection, write)?;
         }
@@ -73,6 +79,26 @@ fn insert(connection: &Connection, write: &SourceWrite) -> Outcome<()> {
     for entry in &write.entries {
         let values = entry_values(write.source.id, write.at, entry);
         statement.execute(params_from_iter(values))?;
+    }
+    Ok(())
+}
+
+/// Renews keys first: one that another entry gives up is free for a new one.
+fn change(connection: &Connection, write: &SourceWrite) -> Outcome<()> {
+    let (source, changes) = (write.source.id, &write.edited);
+    let mut renew = connection.prepare_cached(entry::RENEW_SQLITE)?;
+    for values in changes
+        .iter()
+        .filter_map(|it| entry_renewal_values(source, it))
+    {
+        renew.execute(params_from_iter(values))?;
+    }
+    let mut edit = connection.prepare_cached(entry::EDIT_SQLITE)?;
+    for values in changes
+        .iter()
+        .filter_map(|it| entry_edit_values(source, write.at, it))
+    {
+        edit.execute(params_from_iter(values))?;
     }
     Ok(())
 }

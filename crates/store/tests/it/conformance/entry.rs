@@ -5,18 +5,22 @@ use std::sync::Arc;
 use almanack_core::{
     source::{
         Source, SourceId,
-        entry::{CONTENT_BYTES_MAX, Entry, FoundEntry, KEY_BYTES_MAX, key_hash},
+        entry::{CONTENT_BYTES_MAX, Enclosure, Entry, FoundEntry, KEY_BYTES_MAX, key_hash},
     },
     store::{EntryFilter, EntryRetention, Error, Store, Written},
 };
 use almanack_testkit::fixture::{START, at, found, next_look, source};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entries_of, followed, looked, source_of};
+use super::{
+    entries_of, followed,
+    identity::{keys_of, known, question},
+    looked, source_of,
+};
 
 /// A look at `now` that finds entries with these names, published at these times; the row after
 /// it. Its document shows something else by now, so that nothing of it has to stay.
-async fn finds(
+pub(super) async fn finds(
     store: &dyn Store,
     id: SourceId,
     now: Timestamp,
@@ -72,6 +76,13 @@ pub(crate) async fn ss_13_every_field_of_an_entry_survives(store: Arc<dyn Store>
         author: Some("O'Neil".to_owned()),
         summary: Some(String::new()),
         content: Some("é".repeat(CONTENT_BYTES_MAX / 2)),
+        enclosures: vec![Enclosure {
+            url: "https://a.example/1.mp3".to_owned(),
+            media_type: Some("audio/mpeg".to_owned()),
+            length: Some(u64::MAX),
+        }],
+        categories: vec!["科学 'n\" \\".to_owned()],
+        ..FoundEntry::default()
     };
     let by_link = FoundEntry {
         id: None,
@@ -135,13 +146,13 @@ pub(crate) async fn ss_13_known_keys_are_the_sources_own(store: Arc<dyn Store>) 
         .map(|key| (key.clone(), FoundEntry::default()))
         .collect();
     assert_eq!(looked(&*store, write).await, Written::Done);
-    let asked = |more: &str| [keys.clone(), vec![more.to_owned()]].concat();
-    let known = store.known_keys(seen.id, &asked("a")).await.unwrap();
-    assert_eq!(known, keys, "in the order asked, without `a`");
-    assert_eq!(store.known_keys(seen.id, &[]).await.unwrap(), [""; 0]);
-    assert_eq!(store.known_keys(other.id, &keys).await.unwrap(), [""; 0]);
+    let asked = |more: &str| question(&[keys.clone(), vec![more.to_owned()]].concat(), &[]);
+    let found = known(&*store, seen.id, asked("a")).await;
+    assert_eq!(keys_of(&found), keys, "by number, without `a`");
+    assert_eq!(known(&*store, seen.id, question(&[], &[])).await, []);
+    assert_eq!(known(&*store, other.id, asked("a")).await, []);
     let unknown = ["a ", "k", "标"].map(str::to_owned);
-    assert_eq!(store.known_keys(seen.id, &unknown).await.unwrap(), [""; 0]);
+    assert_eq!(known(&*store, seen.id, question(&unknown, &[])).await, []);
 }
 
 /// Newest row first; of one source, since a time, and both.
@@ -217,7 +228,11 @@ pub(crate) async fn sf_01_a_list_of_entries_examines_so_many_and_goes_on(store: 
 }
 
 /// Walks to the end; answers how many entries went.
-async fn pruned(store: &dyn Store, seen_before: Option<Timestamp>, per_source: usize) -> usize {
+pub(super) async fn pruned(
+    store: &dyn Store,
+    seen_before: Option<Timestamp>,
+    per_source: usize,
+) -> usize {
     let retention = EntryRetention {
         seen_before,
         per_source,

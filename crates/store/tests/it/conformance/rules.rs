@@ -182,6 +182,7 @@ macro_rules! conformance {
                 a_taken_address_names_who_has_it,
                 of_many_who_add_an_address_one_does,
                 sources_come_in_the_order_asked,
+                ss_21_sources_of_the_file_are_found,
                 a_removed_source_takes_its_entries_with_it,
                 ss_01_every_column_survives,
                 ss_01_every_word_survives,
@@ -199,6 +200,7 @@ macro_rules! conformance {
             ]
             source_list: [
                 ss_08_due_sources_come_longest_first,
+                ss_23_a_source_is_found_by_its_address_or_its_site,
                 ss_08_a_resting_source_is_never_due,
                 ss_08_a_source_in_backoff_is_stepped_over,
                 ss_08_a_look_moves_a_source_in_the_list,
@@ -209,6 +211,14 @@ macro_rules! conformance {
                 sf_01_a_list_of_sources_examines_so_many_and_goes_on,
                 ss_09_an_empty_store_counts_nothing,
                 ss_09_sources_are_counted_overall_and_by_type,
+            ]
+            entry_search: [
+                ss_24_a_search_finds_words_phrases_and_what_is_without,
+                ss_24_a_search_is_narrowed,
+                ss_24_a_search_examines_so_many_and_goes_on,
+                ss_24_what_is_deleted_is_found_no_more,
+                ss_24_a_full_text_is_kept_and_found,
+                ss_24_categories_filter_sources_and_entries,
             ]
             entry: [
                 ss_13_an_entry_is_never_doubled,
@@ -223,6 +233,18 @@ macro_rules! conformance {
                 ss_13_a_source_knows_until_when_entries_were_pruned,
                 ss_13_a_look_from_before_a_pruning_is_lost,
                 ss_13_pruning_does_not_disturb_looks,
+            ]
+            identity: [
+                ss_18_entries_are_known_by_key_or_link,
+                ss_18_an_edit_replaces_an_entry_and_raises_its_revision,
+                ss_18_a_key_is_renewed_in_place,
+                ss_17_thousands_that_are_still_shown_stay,
+            ]
+            courtesy: [
+                ss_26_counts_of_a_host_and_a_day_add_up,
+                ss_26_the_counts_of_several_nodes_add_up,
+                ss_26_hosts_and_days_are_summed,
+                ss_26_old_days_are_deleted,
             ]
             fleet: [
                 ss_15_there_is_no_price_before_the_first,

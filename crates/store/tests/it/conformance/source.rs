@@ -8,6 +8,8 @@ use almanack_core::{
         check::{FailureClass, Validators},
         entry::LINK_BYTES_MAX,
         hints::Hints,
+        hub::Hub,
+        options::{Fetch, Options, Publisher},
         policy::cadence::{Cadence, Frequency},
         reading::{HtmlRules, JsonRules, Reading, SitemapRules},
         recent::{CheckOutcome, PastLook},
@@ -16,7 +18,7 @@ use almanack_core::{
     time::LATEST,
 };
 use almanack_testkit::fixture::{START, at, found, next_look, source};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{entries_of, followed, looked, source_of};
 
@@ -101,6 +103,29 @@ pub(crate) async fn sources_come_in_the_order_asked(store: Arc<dyn Store>) {
     assert_eq!(store.load_source_at(&other).await.unwrap(), None);
 }
 
+/// Those of the file and no others, by number; also beside texts that look like its mark.
+pub(crate) async fn ss_21_sources_of_the_file_are_found(store: Arc<dyn Store>) {
+    let mut ids = Vec::new();
+    for (name, from_file) in [("a", true), ("b", false), ("c", true), ("d", true)] {
+        let mut new = source(name);
+        new.definition.options.from_file = from_file;
+        new.definition.options.filters = vec!["block title is \"from_file\":true".to_owned()];
+        let read = followed(&*store, new.clone()).await;
+        assert_eq!(read.definition, new.definition, "options survive");
+        ids.push(read.id);
+    }
+    let load = |after, limit| {
+        let store = Arc::clone(&store);
+        async move {
+            let found = store.load_file_sources(after, limit).await.unwrap();
+            found.into_iter().map(|it| it.id).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(load(SourceId(0), 9).await, [ids[0], ids[2], ids[3]]);
+    assert_eq!(load(SourceId(0), 2).await, [ids[0], ids[2]]);
+    assert_eq!(load(ids[2], 9).await, [ids[3]]);
+}
+
 /// Gone with its entries, and its number is never another's: its task names it by that.
 pub(crate) async fn a_removed_source_takes_its_entries_with_it(store: Arc<dyn Store>) {
     let a = followed(&*store, source("a")).await;
@@ -124,6 +149,21 @@ pub(crate) async fn a_removed_source_takes_its_entries_with_it(store: Arc<dyn St
     assert!(again.id > b.id);
 }
 
+fn publisher(odd: Timestamp) -> Publisher {
+    Publisher {
+        clock_ahead_s: Some(-28_800),
+        ids_changed: 1,
+        left_out: 7,
+        ids_useless: true,
+        hub: Some(Hub {
+            hub: "https://hub.example/'".to_owned(),
+            leased_until: Some(odd),
+            ..Hub::default()
+        }),
+        ..Publisher::default()
+    }
+}
+
 /// A source that has all there is to have.
 fn full() -> Source {
     let odd = at(0) + SignedDuration::from_micros(123_457);
@@ -131,6 +171,15 @@ fn full() -> Source {
     "News/世界".clone_into(&mut full.definition.category);
     full.definition.policy = Some("fixed:1h".to_owned());
     full.definition.cadence = Some(Cadence::P7);
+    full.definition.options = Options {
+        fetch: Fetch {
+            bearer: Some("env:SOURCE_TOKEN".to_owned()),
+            ..Fetch::default()
+        },
+        filters: vec!["block title contains \"广告\"".to_owned()],
+        full_text: true,
+        ..Options::default()
+    };
     full.attention = Some(Attention::Credentials);
     full.stats = Stats {
         frequency_type: Some(Frequency::DailyFixed),
@@ -163,6 +212,8 @@ fn full() -> Source {
             times: 2,
         }),
         shown: vec![0, 1, u64::MAX, 0x8000_0000_0000_0000],
+        prints: vec![0, 1, u32::MAX],
+        publisher: publisher(odd),
         pruned_before: Some(odd),
     };
     for took_ms in 0..30 {

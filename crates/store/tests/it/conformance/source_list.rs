@@ -73,6 +73,31 @@ pub(crate) async fn ss_08_due_sources_come_longest_first(store: Arc<dyn Store>) 
     assert_eq!(due(store, custom, at(4), 9).await, [""; 0]);
 }
 
+/// By the whole text of either; several may share a site.
+pub(crate) async fn ss_23_a_source_is_found_by_its_address_or_its_site(store: Arc<dyn Store>) {
+    let with_site = |name: &str, site: Option<&str>| {
+        let mut new = source(name);
+        new.definition.options.site = site.map(str::to_owned);
+        new
+    };
+    let site = "https://blog.example/";
+    let [a, b, c] = [("a", Some(site)), ("b", Some(site)), ("c", None)];
+    let mut ids = Vec::new();
+    for (name, site) in [a, b, c] {
+        ids.push(followed(&*store, with_site(name, site)).await.id);
+    }
+    let address = source("c").definition.address;
+    for (asked, expected) in [
+        (site, &ids[..2]),
+        (address.as_str(), &ids[2..]),
+        ("https://blog.example/x", &[]),
+        ("", &[]),
+    ] {
+        let found = store.find_sources(asked).await.unwrap();
+        assert_eq!(found, expected, "{asked}");
+    }
+}
+
 /// Paused, ended and never: none of them is due; each may be again.
 pub(crate) async fn ss_08_a_resting_source_is_never_due(store: Arc<dyn Store>) {
     let mut ended = due_at("ended", None);

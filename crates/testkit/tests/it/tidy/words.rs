@@ -3,7 +3,7 @@
 use super::{TextFile, assert_none, assert_one, file, has_extension, text_files};
 
 /// A retired word and what to write instead. Found as a word, and as a part of a name.
-const RETIRED: [(&str, &str); 23] = [
+const RETIRED: [(&str, &str); 22] = [
     ("happening", "event"),
     ("herald", "publisher"),
     ("teller", "notifier"),
@@ -31,7 +31,6 @@ const RETIRED: [(&str, &str); 23] = [
     ("untold", "not yet notified"),
     ("calm", "cool-down"),
     ("manner", "behaviour"),
-    ("hub", "the GitHub client"),
     ("patience", "timeout, or wait backoff"),
 ];
 

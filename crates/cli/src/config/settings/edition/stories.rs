@@ -2,7 +2,7 @@
 
 use almanack_adapters::hacker_news::{ALGOLIA_URL, FIREBASE_URL, List, Settings};
 
-use super::super::prelude::*;
+use super::super::{prelude::*, subscription::category};
 
 sections! { StoryKeys }
 
@@ -10,8 +10,10 @@ sections! { StoryKeys }
 #[derive(Debug, Clone)]
 pub(crate) enum Stories {
     HackerNews(Box<Settings>),
-    /// Entries of the configured sources.
-    Entries,
+    /// Entries of the configured sources, or of those in one category.
+    Entries {
+        category: Option<String>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,9 @@ settings! {
         /// Where stories come from: `hacker-news`, or `entries` of the configured sources.
         /// 文章来源：`hacker-news`，或已配置源的 `entries`。
         from: From = choice().default(From::HackerNews);
+        /// Only `entries` of sources in this category and below it.
+        /// 仅取该分类及其下级的源的 `entries`。
+        category: Option<String> = text_as(category).unset("(all)");
         /// List of Hacker News: `best`, or the best of the `day`.
         /// Hacker News 的列表：`best`，或当天最佳 `day`。
         list: List = choice().default(List::default());
@@ -54,7 +59,9 @@ settings! {
 pub(super) fn read(reader: &mut Reader<'_>) -> Stories {
     let read = StoryKeys::read(reader);
     match read.from {
-        From::Entries => Stories::Entries,
+        From::Entries => Stories::Entries {
+            category: read.category,
+        },
         From::HackerNews => Stories::HackerNews(Box::new(Settings {
             list: read.list,
             window: hours(i64::from(read.window_hours)),

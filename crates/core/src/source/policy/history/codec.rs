@@ -1,6 +1,7 @@
 //! A history as bytes.
 //!
-//! A fixed layout of little-endian numbers, a version in front and a checksum behind. Histograms
+//! A fixed layout of little-endian numbers, what kind of times it is about in front and a checksum
+//! behind. Histograms
 //! are written as 16-bit shares of their largest sum. Whatever is not exactly that is refused: the
 //! caller begins the source again, which costs it some learning and nothing else.
 
@@ -14,7 +15,11 @@ use crate::source::policy::{
 
 /// No encoded history is longer.
 pub const ENCODED_MAX: usize = 2_048;
-const VERSION: u8 = 1;
+/// What a history of times that the publisher gave begins with.
+const PUBLISHED: u8 = 1;
+/// And one of times at which entries were first seen. Nodes of before that know only the other take
+/// it for damaged, and check the source hourly, as they always have.
+const FIRST_SEEN: u8 = 2;
 
 /// Bytes that are no history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +30,11 @@ impl History {
     /// Writes everything down; at most [`ENCODED_MAX`] bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(ENCODED_MAX);
-        out.push(VERSION);
+        out.push(if self.by_first_seen {
+            FIRST_SEEN
+        } else {
+            PUBLISHED
+        });
         out.extend(self.checks.to_le_bytes());
         out.extend(self.hits.to_le_bytes());
         out.extend(self.learned_at_s.to_le_bytes());
@@ -44,9 +53,11 @@ impl History {
             return Err(Corrupt);
         }
         let mut from = Reader(body);
-        if from.take::<1>()? != [VERSION] {
-            return Err(Corrupt);
-        }
+        let by_first_seen = match from.take::<1>()? {
+            [PUBLISHED] => false,
+            [FIRST_SEEN] => true,
+            _ => return Err(Corrupt),
+        };
         let checks = u32::from_le_bytes(from.take()?);
         let hits = u32::from_le_bytes(from.take()?);
         let learned_at_s = i64::from_le_bytes(from.take()?);
@@ -62,6 +73,7 @@ impl History {
             learned_at_s,
             recent,
             fresh,
+            by_first_seen,
             analysis,
             rhythm,
             factors: Box::default(),

@@ -43,6 +43,18 @@ pub(super) fn traces() -> Vec<Trace> {
     drawn.collect()
 }
 
+/// Times of more sources that publish twice or three times a month, fourteen weeks each.
+pub(super) fn slow(count: usize) -> Vec<Trace> {
+    let drawn = (0..count).map(|number| {
+        let source = format!("slow-{number}");
+        Trace {
+            published_s: RHYTHMS[14].draw(&source, 14.0),
+            source,
+        }
+    });
+    drawn.collect()
+}
+
 impl Rhythm {
     /// Gaps are drawn in weeks of equal habit, and stretched onto the real week.
     fn draw(&self, source: &str, weeks: f64) -> Vec<i64> {

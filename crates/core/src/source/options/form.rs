@@ -1,0 +1,200 @@
+//! Whether options can be stored: lengths, counts, names of headers, and secrets only as references.
+//!
+//! What an option does is decided where it is used. Here is what must never reach the database: a
+//! secret itself, a text that would break a request or a line of a list, or anything without a
+//! limit.
+
+use std::collections::BTreeMap;
+
+use url::Url;
+
+use super::{Fetch, Options};
+use crate::source::entry::LINK_BYTES_MAX;
+
+/// Most further headers of a source.
+pub const HEADERS_MAX: usize = 20;
+/// Longest name of a header, in bytes.
+const HEADER_NAME_BYTES_MAX: usize = 100;
+/// Longest value of a header, user name or reference, in bytes.
+const VALUE_BYTES_MAX: usize = 1000;
+/// Most filter rules of a source.
+pub const FILTERS_MAX: usize = 50;
+/// Longest filter rule, in bytes.
+const FILTER_BYTES_MAX: usize = 500;
+/// Most texts that make a failure of a response.
+pub const ERROR_TEXTS_MAX: usize = 20;
+/// Longest of them, in bytes.
+const ERROR_TEXT_BYTES_MAX: usize = 200;
+
+/// Headers whose values are secrets.
+const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+/// Headers that a request sets itself, with the option that is meant where there is one.
+const OWN_HEADERS: [(&str, &str); 14] = [
+    ("user-agent", "use user_agent"),
+    ("host", "the address says it"),
+    ("accept-encoding", "requests set it themselves"),
+    ("connection", "requests set it themselves"),
+    ("content-length", "requests set it themselves"),
+    ("if-modified-since", "checks set it themselves"),
+    ("if-none-match", "checks set it themselves"),
+    ("keep-alive", "requests set it themselves"),
+    ("proxy-connection", "requests set it themselves"),
+    ("range", "documents are read whole"),
+    ("te", "requests set it themselves"),
+    ("trailer", "requests set it themselves"),
+    ("transfer-encoding", "requests set it themselves"),
+    ("upgrade", "requests set it themselves"),
+];
+const REFERENCE: &str = "must say where the secret is kept, as env:NAME or file:PATH";
+
+/// Why options cannot be stored. Never quotes a value: it may be a secret in the wrong place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("options.{path} {why}")]
+pub struct Unfit {
+    /// Where in the options: `fetch.bearer`.
+    pub path: String,
+    /// What is wrong, as the rest of a sentence.
+    pub why: String,
+}
+
+impl Unfit {
+    pub(super) fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
+        let (path, why) = (path.into(), why.into());
+        Self { path, why }
+    }
+}
+
+/// Whether a text only says where a secret is kept.
+pub fn is_reference(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    matches!(scheme, "env" | "file") && !rest.is_empty() && !rest.contains(char::is_control)
+}
+
+impl Options {
+    /// Whether they can be stored.
+    pub fn check(&self) -> Result<(), Unfit> {
+        self.fetch.check()?;
+        let (rules, texts) = (&self.filters, &self.error_texts);
+        lines("filters", rules, FILTERS_MAX, FILTER_BYTES_MAX)?;
+        lines("error_texts", texts, ERROR_TEXTS_MAX, ERROR_TEXT_BYTES_MAX)?;
+        let site = self.site.as_deref();
+        site.map_or(Ok(()), |site| web_page("site", site).map(drop))
+    }
+}
+
+impl Fetch {
+    fn check(&self) -> Result<(), Unfit> {
+        headers(&self.headers)?;
+        for (path, secret) in [
+            ("fetch.bearer", &self.bearer),
+            ("fetch.password", &self.password),
+        ] {
+            if let Some(text) = secret {
+                within(path, text, VALUE_BYTES_MAX)?;
+                holds(is_reference(text), path, REFERENCE)?;
+            }
+        }
+        let (user, agent) = (self.user.as_deref(), self.user_agent.as_deref());
+        user.map_or(Ok(()), |it| within("fetch.user", it, VALUE_BYTES_MAX))?;
+        agent.map_or(Ok(()), |it| within("fetch.user_agent", it, VALUE_BYTES_MAX))?;
+        self.check_credentials()?;
+        let proxy = self.proxy.as_deref();
+        proxy.map_or(Ok(()), check_proxy)
+    }
+
+    /// A request carries one set of credentials.
+    fn check_credentials(&self) -> Result<(), Unfit> {
+        let has_colon = self.user.as_deref().is_some_and(|user| user.contains(':'));
+        holds(!has_colon, "fetch.user", "must not contain a colon")?;
+        let is_half = self.user.is_some() != self.password.is_some();
+        holds(!is_half, "fetch.user", "and fetch.password belong together")?;
+        let names = self.headers.keys();
+        let by_header = names
+            .filter(|name| name.eq_ignore_ascii_case("authorization"))
+            .count();
+        let ways =
+            by_header + usize::from(self.bearer.is_some()) + usize::from(self.user.is_some());
+        let why = "has several credentials; set bearer, or user and password, or an Authorization \
+                   header";
+        holds(ways <= 1, "fetch", why)
+    }
+}
+
+fn headers(headers: &BTreeMap<String, String>) -> Result<(), Unfit> {
+    let path = "fetch.headers";
+    let why = format!("has {} headers; the limit is {HEADERS_MAX}", headers.len());
+    holds(headers.len() <= HEADERS_MAX, path, why)?;
+    for (index, (name, value)) in headers.iter().enumerate() {
+        let is_name =
+            !name.is_empty() && name.len() <= HEADER_NAME_BYTES_MAX && name.bytes().all(is_token);
+        holds(is_name, path, "has a header with an invalid name")?;
+        let path = format!("{path}.{name}");
+        let mut own = OWN_HEADERS.iter();
+        if let Some((_, instead)) = own.find(|(own, _)| name.eq_ignore_ascii_case(own)) {
+            return Err(Unfit::new(path, format!("cannot be set; {instead}")));
+        }
+        let twin = headers.keys().skip(index + 1);
+        let mut twin = twin.filter(|other| other.eq_ignore_ascii_case(name));
+        holds(twin.next().is_none(), &path, "is set twice")?;
+        within(&path, value, VALUE_BYTES_MAX)?;
+        let is_secret = SECRET_HEADERS
+            .iter()
+            .any(|secret| name.eq_ignore_ascii_case(secret));
+        holds(!is_secret || is_reference(value), &path, REFERENCE)?;
+    }
+    Ok(())
+}
+
+/// A character of a header's name (RFC 9110).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// A value that fits into one line of a request.
+fn within(path: &str, value: &str, limit: usize) -> Result<(), Unfit> {
+    let why = format!("must have 1 to {limit} bytes of printable ASCII");
+    let fits = !value.trim().is_empty() && value.len() <= limit;
+    let printable = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    holds(fits && printable, path, why)
+}
+
+fn lines(path: &str, lines: &[String], most: usize, limit: usize) -> Result<(), Unfit> {
+    let why = format!("has {} lines; the limit is {most}", lines.len());
+    holds(lines.len() <= most, path, why)?;
+    let fits = |line: &String| {
+        !line.trim().is_empty() && line.len() <= limit && !line.contains(char::is_control)
+    };
+    let why = format!("must have lines of 1 to {limit} bytes without control characters");
+    holds(lines.iter().all(fits), path, why)
+}
+
+fn check_proxy(proxy: &str) -> Result<(), Unfit> {
+    let path = "fetch.proxy";
+    let url = web_page(path, proxy)?;
+    let is_bare = matches!(url.path(), "" | "/") && url.query().is_none();
+    holds(
+        is_bare,
+        path,
+        "must be the address of a proxy without a path",
+    )
+}
+
+/// A web address without credentials.
+fn web_page(path: &str, text: &str) -> Result<Url, Unfit> {
+    let url = Url::parse(text).ok().filter(|url| {
+        let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+        let is_bare = url.username().is_empty() && url.password().is_none();
+        is_web && is_bare && text.len() <= LINK_BYTES_MAX && !text.contains(char::is_control)
+    });
+    let why = "must be an http or https address without user name or password";
+    url.ok_or_else(|| Unfit::new(path, why))
+}
+
+fn holds(fits: bool, path: &str, why: impl Into<String>) -> Result<(), Unfit> {
+    if fits {
+        return Ok(());
+    }
+    Err(Unfit::new(path, why))
+}
