@@ -37,10 +37,10 @@ fn intro(lang: Lang) -> &'static str {
 fn form(lang: Lang, query: &ReportQuery) -> Markup {
     let days = query.days.map(|days| days.to_string());
     html! {
-        form class="filter" action=(PATH) method="get" {
+        form class="fields" action=(PATH) method="get" {
             (Field::search("host", lang.pick("Host", "主机"), query.host.as_deref()))
             (Field::text("days", lang.pick("Days, 1 to 90", "天数，1 至 90"), days.as_deref()).example("7"))
-            button { (lang.pick("Show", "显示")) }
+            button type="submit" { (lang.pick("Show", "显示")) }
         }
     }
 }
