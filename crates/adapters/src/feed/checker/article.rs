@@ -1,5 +1,5 @@
-//! Articles that entries link to, read as politely as sources are checked: within the host's pace,
-//! and a host that asks to be left alone is.
+//! Articles that entries link to, read as politely as pages are checked: within the host's pace,
+//! where its `robots.txt` allows it, and a host that asks to be left alone is.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 
 use super::{FeedChecker, REDIRECTS_MAX, answer};
 use crate::{
-    http::{Error, HostAdmission, Request, Response},
+    http::{Counting, Error, HostAdmission, Request, Response},
     reader::read_page,
+    robots::{PageVisit, RobotsVisit},
 };
 
 impl FeedChecker {
@@ -19,11 +20,21 @@ impl FeedChecker {
         link: &str,
         now: Timestamp,
     ) -> Result<Article, Failure> {
-        let visit: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
+        let counting = Counting::new(Arc::clone(&self.courtesy), now);
+        let visit: Arc<dyn HostAdmission> = Arc::new(PageVisit {
+            robots: self.robots.clone(),
+            visit: RobotsVisit {
+                admission: Arc::new(self.host_paces.visit(now)),
+                counting: Some(counting.clone()),
+                proxy: None,
+                now,
+            },
+        });
         let request = Request::get(link)
             .header(ACCEPT, "text/html, application/xhtml+xml, text/plain;q=0.9")
             .limits(self.limits)
             .following(REDIRECTS_MAX)
+            .counted(counting)
             .through(Arc::clone(&visit));
         let response = match self.client.send(request).await {
             Ok(response) => response,

@@ -19,7 +19,11 @@ async fn site() -> String {
             "/empty",
             get(|| async { Html("<html><body></body></html>") }),
         )
-        .route("/busy", get(|| async { StatusCode::TOO_MANY_REQUESTS }));
+        .route("/busy", get(|| async { StatusCode::TOO_MANY_REQUESTS }))
+        .route(
+            "/robots.txt",
+            get(|| async { "User-agent: *\nDisallow: /members" }),
+        );
     serve(router).await
 }
 
@@ -35,6 +39,7 @@ async fn ss_24_an_article_is_read_and_what_is_none_is_a_failure() {
     for (path, class) in [
         ("/empty", FailureClass::Malformed),
         ("/missing", FailureClass::NotFound),
+        ("/members/article", FailureClass::Forbidden),
     ] {
         let read = checker.article(&format!("{site}{path}"), now()).await;
         let Article::Failed(failure) = read else {
