@@ -7,12 +7,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{
-    definition::{Definition, ScheduleName},
-    firing::DISPATCH,
-    ledger::Slot,
-    stored::StoredDefinition,
-};
+use super::{definition::ScheduleName, firing::DISPATCH, ledger::Slot, stored::StoredDefinition};
 use crate::{
     reschedule::Change,
     task::{Identity, Kind, NewTask, Subject},
@@ -143,7 +138,7 @@ pub struct Schedule {
     pub origin: Origin,
     /// What was written. Absent on the wire if this version cannot read it.
     #[serde(skip_serializing_if = "StoredDefinition::is_unreadable")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Definition>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<super::definition::Definition>))]
     pub definition: StoredDefinition,
     /// Counts what people changed, from 1.
     pub revision: i64,
@@ -269,7 +264,7 @@ pub struct Edit {
     pub note: Option<String>,
     /// The definition from then on. Absent on the wire if this version cannot read it.
     #[serde(skip_serializing_if = "StoredDefinition::is_unreadable")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Definition>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<super::definition::Definition>))]
     pub definition: StoredDefinition,
     /// When.
     pub at: Timestamp,
