@@ -1,6 +1,6 @@
 //! The public page about our requests: where it is, and what it needs to know.
 //!
-//! The page itself is among the dashboard's ([`crate::ui`]); it needs no sign-in.
+//! The page itself is among the dashboard's (`ui`); it needs no sign-in.
 
 use almanack_core::host_pace::Pace;
 

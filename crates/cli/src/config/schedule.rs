@@ -4,7 +4,7 @@
 //! reports the others, while `check` counts every problem. So schedules are separate from the
 //! settings, and so are their problems.
 //!
-//! Every value is first read by its [`Shape`], which knows the place and the words for a refusal,
+//! Every value is first read by its `Shape`, which knows the place and the words for a refusal,
 //! and only then put together to a definition.
 
 pub(super) mod fault;
