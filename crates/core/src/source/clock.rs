@@ -2,7 +2,7 @@
 //!
 //! Many feeds write local time and name no offset, so that every time they give is hours off. An
 //! entry that one check shows and the successful check before it did not appeared between the two:
-//! the entry's time minus those two instants are [`Bounds`] on what the clock is ahead by. The
+//! the entry's time minus those two instants are `Bounds` on what the clock is ahead by. The
 //! bounds of several checks together leave little room, and what is off by a zone is off by a
 //! multiple of a quarter of an hour.
 //!
@@ -12,7 +12,7 @@
 //! that contradict what was believed end it: the feed was repaired, or its clocks have changed.
 //!
 //! What must stay true: bounds are those of the publisher's own times, never of corrected ones; the
-//! newest [`BOUNDS_MAX`] are kept.
+//! newest `BOUNDS_MAX` are kept.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
