@@ -42,7 +42,9 @@ pub(super) async fn run(client: &Client, given: &CourtesyArguments, output: &mut
             return Ok(());
         }
         output.page(TOTAL, &report, now)?;
-        let (asked, kept) = (column("ASKED FOR", "", requested), || column("KEPT", "", kept));
+        let (asked, kept) = (column("ASKED FOR", "", requested), || {
+            column("KEPT", "", kept)
+        });
         let hosts = counts(column("HOST", "/host", plain), [asked, kept()]);
         output.section(&hosts, items(&report["hosts"]), now)?;
         let days = counts(column("DAY", "/day", plain), [kept()]);
