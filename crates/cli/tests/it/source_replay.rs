@@ -83,7 +83,7 @@ fn ss_15_the_adaptive_policy_is_given_as_many_checks_as_another_makes() {
         .map(String::as_str)
         .collect();
     keys.sort_unstable();
-    insta::assert_snapshot!(keys.join(" "), @"checks checks_per_source_day classes entries first_fortnight_delay_h hit_rate macro_mean_delay_h mean_delay_h median_delay_h missed p95_delay_h policy price_h sources");
+    insta::assert_snapshot!(keys.join(" "), @"checks checks_per_source_day classes entries first_fortnight_checks_per_source_day first_fortnight_delay_h hit_rate macro_mean_delay_h mean_delay_h median_delay_h missed p95_delay_h policy price_h sources");
     assert!(
         adaptive["classes"]["realtime"]["fixed"]["mean_delay_h"].is_number(),
         "{ran}"

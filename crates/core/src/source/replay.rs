@@ -46,6 +46,16 @@ pub struct Run {
     pub delays_h: Vec<f64>,
     /// How many of them came within the first fortnight.
     pub early: usize,
+    /// Checks of the first fortnight.
+    pub early_checks: u64,
+}
+
+impl Run {
+    /// How much of the first fortnight was replayed, in days.
+    fn early_days(&self) -> f64 {
+        self.days
+            .min(hours(SignedDuration::from_secs(EARLY_S)) / 24.0)
+    }
 }
 
 /// Sources to replay, and a callback for every source done.
@@ -133,12 +143,15 @@ pub fn run(policy: &Policy, trace: &Trace, budget: &Budget) -> Option<Run> {
         days: hours(end.duration_since(now)) / 24.0,
         delays_h: Vec::with_capacity(times.len() - seen),
         early: times[seen..].partition_point(|time| time - start_s <= EARLY_S),
+        early_checks: 0,
     };
+    let early_end = end.min(at(start_s + EARLY_S));
     while seen < times.len() {
         now = next_check(policy, &history, now, budget, jitter).at;
         let shown = seen + times[seen..].partition_point(|time| at(*time) <= now);
         let new = &times[seen..shown];
         run.checks += u64::from(now <= end);
+        run.early_checks += u64::from(now <= early_end);
         run.hits += u64::from(now <= end && !new.is_empty());
         let delays = new.iter().map(|time| hours(now.duration_since(at(*time))));
         run.delays_h.extend(delays);

@@ -193,21 +193,10 @@ pub(crate) fn entry_values(
     at: Timestamp,
     (key, found): &(String, FoundEntry),
 ) -> Vec<Value<'_>> {
-    values![
-        source.0,
-        key,
-        at,
-        &found.link,
-        &found.title,
-        found.published_at,
-        &found.author,
-        &found.summary,
-        &found.content,
-        found.link.as_deref().map(link_hash),
-        listed(&found.enclosures),
-        listed(&found.categories),
-        words_of(found),
-    ]
+    let mut values = values![source.0, key, at];
+    values.extend(found_values(found));
+    values.push(words_of(found).into());
+    values
 }
 
 /// What an entry of `source` is edited with, as it was found at `at`; nothing where only its key
@@ -218,10 +207,14 @@ pub(crate) fn entry_edit_values(
     change: &EntryChange,
 ) -> Option<Vec<Value<'_>>> {
     let found = &change.edit.as_ref()?.found;
-    Some(values![
-        change.row,
-        source.0,
-        at,
+    let mut values = values![change.row, source.0, at];
+    values.extend(found_values(found));
+    Some(values)
+}
+
+/// What a document says of an entry, in the order in which both statements take it.
+fn found_values(found: &FoundEntry) -> Vec<Value<'_>> {
+    values![
         &found.link,
         &found.title,
         found.published_at,
@@ -231,7 +224,7 @@ pub(crate) fn entry_edit_values(
         found.link.as_deref().map(link_hash),
         listed(&found.enclosures),
         listed(&found.categories),
-    ])
+    ]
 }
 
 /// What its key is renewed with; nothing where it was edited.

@@ -16,28 +16,19 @@ const TOTAL: &[Column] = &[
     column("publishers' requests kept", "/total", kept),
 ];
 
-const HOSTS: &[Column] = &[
-    column("HOST", "/host", plain),
-    column("REQUESTS", "/requests", plain),
-    column("RECEIVED", "/bytes", size),
-    column("304", "/unchanged_share", share),
-    column("LIMITS", "/limited", plain),
-    column("FAILED", "/failed", plain),
-    column("DEFERRED", "/waited", plain),
-    column("ASKED FOR", "", requested),
-    column("KEPT", "", kept),
-];
-
-const DAYS: &[Column] = &[
-    column("DAY", "/day", plain),
-    column("REQUESTS", "/requests", plain),
-    column("RECEIVED", "/bytes", size),
-    column("304", "/unchanged_share", share),
-    column("LIMITS", "/limited", plain),
-    column("FAILED", "/failed", plain),
-    column("DEFERRED", "/waited", plain),
-    column("KEPT", "", kept),
-];
+/// A table of counts: what they are of, and what is known of publishers' requests.
+fn counts<const N: usize>(of: Column, requests: [Column; N]) -> Vec<Column> {
+    let counted = [
+        of,
+        column("REQUESTS", "/requests", plain),
+        column("RECEIVED", "/bytes", size),
+        column("304", "/unchanged_share", share),
+        column("LIMITS", "/limited", plain),
+        column("FAILED", "/failed", plain),
+        column("DEFERRED", "/waited", plain),
+    ];
+    counted.into_iter().chain(requests).collect()
+}
 
 pub(super) async fn run(client: &Client, given: &CourtesyArguments, output: &mut Output) -> Done {
     let call = Call::get(&["sources", "courtesy"])
@@ -51,8 +42,13 @@ pub(super) async fn run(client: &Client, given: &CourtesyArguments, output: &mut
             return Ok(());
         }
         output.page(TOTAL, &report, now)?;
-        output.section(HOSTS, items(&report["hosts"]), now)?;
-        output.section(DAYS, items(&report["days"]), now)
+        let (asked, kept) = (column("ASKED FOR", "", requested), || {
+            column("KEPT", "", kept)
+        });
+        let hosts = counts(column("HOST", "/host", plain), [asked, kept()]);
+        output.section(&hosts, items(&report["hosts"]), now)?;
+        let days = counts(column("DAY", "/day", plain), [kept()]);
+        output.section(&days, items(&report["days"]), now)
     })
 }
 

@@ -134,6 +134,7 @@ fn figures(figures: &Figures) -> Value {
         "p95_delay_h": figures.p95_delay_h,
         "macro_mean_delay_h": figures.macro_mean_delay_h,
         "first_fortnight_delay_h": figures.early_delay_h,
+        "first_fortnight_checks_per_source_day": figures.early_checks_per_source_day,
         "hit_rate": figures.hit_rate,
         "missed": figures.missed,
     })

@@ -15,8 +15,10 @@
 //! Slow sources are looked at as if each of their entries counted more, so that their delay does
 //! not grow without limit ([`Budget::rate_min_per_day`]). Where it is known how often an even spread
 //! of the budget would check every source ([`Budget::even`]), a slow source is looked at as if its
-//! rate did not fall below what pays for most of that while it is new, and later for as much of it
-//! as was configured ([`Budget::slow_share`]).
+//! rate did not fall below what pays for as much of that as was configured
+//! ([`Budget::slow_share`]), and for all of it while the source is new and has shown too little to
+//! wait by. What slow sources are held to is in
+//! `docs/adr/0045-classes-are-compared-at-their-own-checks.md`.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,9 +37,6 @@ const KNOTS_S: [i64; 13] = [
 const FINE_S: i64 = 3_600;
 /// Sources of one rhythm look within so many seconds of each other, not at one instant.
 const SPREAD_S: u64 = 10;
-/// What a new source gets at least of the checks of an even spread: following its rhythm, it makes
-/// more of fewer checks. Chosen by replays; see `docs/adr/0036-clocks-and-first-seen-times.md`.
-const NEW_SHARE: f64 = 0.8;
 /// With fewer entries than this, a source has shown no rhythm to follow.
 const RHYTHM_ENTRIES: usize = 10;
 /// A source is new while an even spread would have made fewer checks than in this time.
@@ -96,11 +95,10 @@ impl Least {
         };
         let is_new = f64::from(history.checks()) * even.as_secs_f64() < NEW.as_secs_f64();
         let at_all_hours = is_new && history.known() < RHYTHM_ENTRIES;
-        let new_share = if is_new { NEW_SHARE } else { 0.0 };
         let share = match budget.slow_share {
             _ if at_all_hours => 1.0,
-            share if share.is_finite() => share.clamp(new_share, 1.0),
-            _ => new_share,
+            share if share.is_finite() => share.clamp(0.0, 1.0),
+            _ => 0.0,
         };
         let per_hour = share / even.as_secs_f64() * 3_600.0;
         Self {

@@ -129,6 +129,7 @@ mod tests {
                 FailureClass::RateLimited => SignedDuration::from_hours(6),
                 FailureClass::Unauthorised => SignedDuration::ZERO,
                 FailureClass::Forbidden => SignedDuration::from_hours(12),
+                FailureClass::Gone => SignedDuration::from_hours(24),
                 _ if failures >= 8 => SignedDuration::from_hours(24),
                 _ => MINUTE * 15 * (1 << (failures - 1)),
             };

@@ -24,6 +24,8 @@ pub struct Figures {
     pub macro_mean_delay_h: f64,
     /// Mean delay of entries of a source's first fortnight; none where there are none.
     pub early_delay_h: Option<f64>,
+    /// Checks a day and source in its first fortnight.
+    pub early_checks_per_source_day: f64,
     /// Share of checks that revealed something.
     pub hit_rate: f64,
     /// Entries pushed out of the document unseen.
@@ -67,7 +69,7 @@ impl Figures {
     fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
         let mut figures = Self::default();
         let (mut delays, mut hits, mut means) = (Vec::new(), 0, 0.0);
-        let mut early = Vec::new();
+        let (mut early, mut early_checks, mut early_days) = (Vec::new(), 0, 0.0);
         for run in runs {
             figures.sources += 1;
             figures.checks += run.checks;
@@ -77,6 +79,8 @@ impl Figures {
             means += mean(&run.delays_h);
             delays.extend_from_slice(&run.delays_h);
             early.extend_from_slice(&run.delays_h[..run.early]);
+            early_checks += run.early_checks;
+            early_days += run.early_days();
         }
         figures.early_delay_h = (!early.is_empty()).then(|| mean(&early));
         delays.sort_unstable_by(f64::total_cmp);
@@ -89,6 +93,7 @@ impl Figures {
             figures.macro_mean_delay_h = means / figures.sources.max(1) as f64;
             figures.hit_rate = hits as f64 / figures.checks.max(1) as f64;
             figures.checks_per_source_day = figures.checks as f64 / figures.source_days.max(1e-9);
+            figures.early_checks_per_source_day = early_checks as f64 / early_days.max(1e-9);
         }
         figures
     }

@@ -188,10 +188,11 @@ fn ss_15_the_adaptive_policy_beats_the_others_at_their_own_number_of_checks() {
     }
 }
 
-/// Slow sources among busy ones, at a number of checks for all of them. New ones are not left to
-/// wait for busy ones to be served; whether known ones are, is what `slow_share` says.
+/// Slow sources among busy ones, at a number of checks for all of them. With the checks that new
+/// ones get, they wait no longer than if these were spread evenly; `slow_share` says how many they
+/// get later.
 #[test]
-fn ss_15_slow_sources_wait_no_longer_than_if_all_were_checked_alike() {
+fn ss_15_slow_sources_wait_no_longer_than_with_their_checks_evenly_spread() {
     let mut traces = rhythms::slow(60);
     traces.extend(rhythms::traces().into_iter().take(6));
     let replay = Replay::new(&traces);
@@ -205,19 +206,25 @@ fn ss_15_slow_sources_wait_no_longer_than_if_all_were_checked_alike() {
         let report = replay.report(&Policy::Adaptive, &found.budget);
         let mut classes = report.classes.into_iter();
         let class = classes.find(|class| class.frequency == Frequency::Monthly);
-        let class = class.unwrap();
-        let early = class.figures.early_delay_h.unwrap() / class.even.early_delay_h.unwrap();
-        let delay = class.figures.mean_delay_h / class.even.mean_delay_h;
-        (delay, early, report.overall.mean_delay_h)
+        (class.unwrap(), report.overall)
     };
-    let (unequal, early, busy) = slow(0.0);
+    let (new, cheap) = slow(0.0);
+    let early = new.figures.early_delay_h.unwrap();
+    // An entry waits for half a fixed interval on average.
+    let own = 12.0 / new.figures.early_checks_per_source_day;
+    let even = new.even.early_delay_h.unwrap();
     assert!(
-        early <= 1.0,
-        "the first fortnight: {early:.3} times as long"
+        early <= own && early <= even,
+        "the first fortnight: {early:.3} h, evenly {own:.3} h, all alike {even:.3} h"
     );
-    let (equal, _, paid) = slow(1.0);
-    assert!(equal <= 1.06, "{equal:.3} times as long");
-    assert!(unequal > equal && busy < paid, "busy sources pay for it");
+    for share in [0.85, 1.0] {
+        let (given, dear) = slow(share);
+        let checks = given.figures.checks_per_source_day / dear.checks_per_source_day;
+        assert!(checks >= share * 0.93, "{checks:.3} of {share}");
+        let ratio = given.figures.mean_delay_h / given.fixed.mean_delay_h;
+        assert!(ratio <= 1.05, "{share}: {ratio:.3} times a fixed interval");
+        assert!(cheap.mean_delay_h < dear.mean_delay_h, "busy ones pay");
+    }
 }
 
 /// A node stores histories as bytes between checks; that must not change what it decides.

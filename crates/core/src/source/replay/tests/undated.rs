@@ -20,6 +20,7 @@ fn run_undated(trace: &Trace, budget: &Budget) -> Run {
         days: hours(end.duration_since(now)) / 24.0,
         delays_h: Vec::new(),
         early: 0,
+        early_checks: 0,
     };
     while seen < times.len() {
         let before = now;
