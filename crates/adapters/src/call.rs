@@ -107,9 +107,20 @@ impl Caller {
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
+        self.call_for_status(url, behaviour, task, body).await.0
+    }
+
+    /// The same, with the answer's status, if there was an answer.
+    pub(crate) async fn call_for_status(
+        &self,
+        url: &str,
+        behaviour: &Behaviour,
+        task: &ClaimedTask,
+        body: Vec<u8>,
+    ) -> (Outcome, Option<u16>) {
         let mut permit = match self.enter(url) {
             Ok(permit) => permit,
-            Err(busy) => return busy,
+            Err(busy) => return (busy, None),
         };
         let mut request = self.request(url, behaviour, task, body);
         let traced = trace::begin(self.clock.now());
@@ -128,7 +139,7 @@ impl Caller {
         if let Some(traced) = traced {
             traced.end(self.clock.now(), url, status);
         }
-        outcome
+        (outcome, status)
     }
 
     fn request(

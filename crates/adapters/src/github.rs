@@ -24,6 +24,7 @@ mod launcher;
 mod memory;
 mod refs;
 mod tries;
+mod watch;
 
 use std::{
     collections::BTreeMap,

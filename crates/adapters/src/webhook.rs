@@ -3,40 +3,121 @@
 //! Signed and sent exactly like a callback, in `call.rs`; only what is sent differs: the firing,
 //! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
 //! which is the same for every attempt at one firing.
+//!
+//! A target with `report_within` is given addresses to report to; if it answers 202, the firing goes
+//! on until it has reported the end (DP-19, `core::follow`).
 
 use almanack_core::{
     finish::Outcome,
+    follow::{HandedOver, Stage, Work, signed_id, to_url},
     plan::{Firing, Trigger},
-    target::{Launcher, Target},
-    task::ClaimedTask,
+    target::{ELSEWHERE_AFTER, Launcher, Target},
+    task::{ClaimedTask, TaskId},
 };
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     call::{Behaviour, Caller},
     launcher::wrong_target,
+    signature::SigningKey,
 };
+
+/// "Accepted": the receiver will do it.
+const ACCEPTED: u16 = 202;
 
 /// Fires at [`Target::Webhook`].
 pub struct WebhookLauncher {
     pub caller: Caller,
     pub behaviour: Behaviour,
+    /// Where receivers report to, if they can reach this node.
+    pub reports: Option<ReportAddress>,
+}
+
+/// Where receivers report to.
+#[derive(Debug, Clone)]
+pub struct ReportAddress {
+    /// The nodes' public address, without a `/` at its end.
+    pub base: String,
+    /// What addresses are signed with.
+    pub key: SigningKey,
+}
+
+/// The addresses for one firing, as its call carries them.
+#[derive(Serialize)]
+struct ReportLinks {
+    start: String,
+    progress: String,
+    finish: String,
+    /// A report must come within so many seconds, and again after each that is not the last.
+    within_s: i64,
+}
+
+impl ReportAddress {
+    fn links(&self, firing: TaskId, within: SignedDuration) -> ReportLinks {
+        let signature = self
+            .key
+            .sign(&signed_id(firing), Timestamp::UNIX_EPOCH, b"");
+        let signature = to_url(&signature);
+        let base = &self.base;
+        let link =
+            |stage: Stage| format!("{base}/api/v1/firings/{firing}/{stage}?signature={signature}");
+        ReportLinks {
+            start: link(Stage::Start),
+            progress: link(Stage::Progress),
+            finish: link(Stage::Finish),
+            within_s: within.as_secs(),
+        }
+    }
+}
+
+impl WebhookLauncher {
+    /// Makes the call; whether the receiver has accepted it and will report.
+    async fn call(&self, firing: &Firing, task: &ClaimedTask) -> (Outcome, Option<Work>) {
+        let Target::Webhook {
+            url,
+            body,
+            report_within,
+        } = &firing.target
+        else {
+            return (wrong_target("webhooks", &firing.target), None);
+        };
+        let mut notice = Notice::of(firing, task, body.as_ref(), self.caller.clock.now());
+        if let Some(within) = report_within {
+            let Some(reports) = &self.reports else {
+                let error = "target.report_within needs server.public_url and callback.secret, \
+                     which this node does not have";
+                return (Outcome::retry_after(ELSEWHERE_AFTER, error), None);
+            };
+            notice.report = Some(reports.links(task.id, *within));
+        }
+        let Ok(notice) = serde_json::to_vec(&notice) else {
+            let outcome = Outcome::give_up("the firing cannot be written as JSON");
+            return (outcome, None);
+        };
+        let called = self
+            .caller
+            .call_for_status(url, &self.behaviour, task, notice);
+        let (outcome, status) = called.await;
+        let accepted = report_within.filter(|_| status == Some(ACCEPTED));
+        let within_s = accepted.map(|within| within.as_secs());
+        (outcome, within_s.map(|within_s| Work::Report { within_s }))
+    }
 }
 
 #[async_trait]
 impl Launcher for WebhookLauncher {
     async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
-        let Target::Webhook { url, body } = &firing.target else {
-            return wrong_target("webhooks", &firing.target);
-        };
-        let notice = Notice::of(firing, task, body.as_ref(), self.caller.clock.now());
-        let Ok(notice) = serde_json::to_vec(&notice) else {
-            return Outcome::give_up("the firing cannot be written as JSON");
-        };
-        self.caller.call(url, &self.behaviour, task, notice).await
+        self.call(firing, task).await.0
+    }
+
+    async fn hand_over(&self, firing: &Firing, task: &ClaimedTask) -> HandedOver {
+        match self.call(firing, task).await {
+            (_, Some(work)) => HandedOver::Works(work),
+            (outcome, None) => HandedOver::Ended(outcome),
+        }
     }
 }
 
@@ -51,6 +132,8 @@ struct Notice<'a> {
     lateness_ms: i64,
     task_id: i64,
     body: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<ReportLinks>,
 }
 
 impl<'a> Notice<'a> {
@@ -65,6 +148,7 @@ impl<'a> Notice<'a> {
             lateness_ms: late.max(0),
             task_id: task.id.0,
             body,
+            report: None,
         }
     }
 }

@@ -109,6 +109,7 @@ pub(crate) async fn start(
         editions: equipment.editions(),
         public_editions: settings.editions.on().is_some_and(|it| it.keys.public),
         tick: equipment.tick(passes),
+        report_verifier: equipment.report_verifier(),
         store: stores.pages,
         changes: stores.changes,
         clock: clock.clone(),

@@ -38,6 +38,15 @@ pub enum Outcome {
         /// record says no: a row each time would grow without end.
         on_record: bool,
     },
+    /// What it handed over is being worked on; it is looked at again then. Not a failure, and not
+    /// the end (DP-19).
+    Working {
+        at: Timestamp,
+        /// What is worked on.
+        detail: String,
+        /// Whether the history records this attempt: the one that handed it over, not the looks.
+        on_record: bool,
+    },
     /// It failed in a way that may pass.
     Retry {
         error: String,
@@ -109,6 +118,7 @@ impl Outcome {
             Self::Retry { error, .. } | Self::GiveUp { error } => error.clone(),
             Self::LeaseExpired => "the node that ran it stopped answering".to_owned(),
             Self::NotNow { why, .. } => (*why).to_owned(),
+            Self::Working { detail, .. } => detail.clone(),
             Self::Again { .. } | Self::HandedBack => return None,
         };
         Some(shorten(&text))
@@ -202,6 +212,9 @@ pub fn finish(
             Outcome::Again {
                 on_record: false,
                 ..
+            } | Outcome::Working {
+                on_record: false,
+                ..
             } | Outcome::NotNow { .. }
         ),
         detail: outcome.detail(),
@@ -242,7 +255,7 @@ fn after(
     match outcome {
         Outcome::Done { .. } => ends(Status::Success),
         Outcome::GiveUp { .. } => ends(Status::Fail),
-        Outcome::Again { at, .. } => After {
+        Outcome::Again { at, .. } | Outcome::Working { at, .. } => After {
             status: Status::Init,
             attempt: 0,
             expiries: 0,

@@ -14,4 +14,8 @@ use crate::{finish::Outcome, task::ClaimedTask};
 pub trait Handler: Send + Sync {
     /// Makes one attempt.
     async fn attempt(&self, task: &ClaimedTask) -> Outcome;
+
+    /// Clears up what tasks of this kind left behind when others ended them. A node calls it every
+    /// few seconds; where nothing was left behind it costs one cheap question at most.
+    async fn clear_up(&self) {}
 }

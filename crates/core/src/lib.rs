@@ -24,6 +24,7 @@ pub mod event;
 pub mod finish;
 #[cfg(test)]
 mod fixture;
+pub mod follow;
 pub mod handler;
 pub mod history;
 pub mod host_limit;

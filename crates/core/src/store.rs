@@ -10,6 +10,7 @@ mod alert;
 mod courtesy;
 mod edition;
 mod error;
+mod firing;
 mod overview;
 mod page;
 mod permit;
@@ -25,6 +26,7 @@ pub use alert::{AlertFilter, AlertStore};
 pub use courtesy::{CourtesyQuery, CourtesyStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result, chain};
+pub use firing::FiringStore;
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
@@ -412,6 +414,7 @@ pub trait Store:
     + PermitStore
     + AlertStore
     + CourtesyStore
+    + FiringStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     finish::Outcome,
+    follow::{Followed, HandedOver, Seen},
     plan::Firing,
     reserved,
     task::{ClaimedTask, Identity, Invalid, Kind, PAYLOAD_BYTES_MAX, Payload, Subject},
@@ -47,6 +48,15 @@ pub enum Target {
         /// What to send along; the firing itself is always sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<serde_json::Value>,
+        /// The receiver may answer 202 and report the end within this time, and again within this
+        /// time after each report. Unset: its answer is the end.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+        )]
+        #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "1h"))]
+        report_within: Option<SignedDuration>,
     },
     /// A GitHub workflow, by `workflow_dispatch`.
     Workflow {
@@ -117,6 +127,9 @@ pub enum Unusable {
     /// Not between a second and a day.
     #[error("target.timeout must be between 1s and 24h")]
     Timeout,
+    /// Not between a second and a week.
+    #[error("target.report_within must be between 1s and 7d")]
+    ReportWithin,
     /// An unknown placeholder in braces.
     #[error("target.subject: the only placeholders are {{slot}} and {{date}}")]
     Placeholder,
@@ -148,6 +161,7 @@ impl Unusable {
             Self::Inputs(_) => "target.inputs",
             Self::Argv => "target.argv",
             Self::Timeout => "target.timeout",
+            Self::ReportWithin => "target.report_within",
             Self::Reserved | Self::Task(Invalid::Kind { .. }) => "target.kind",
             Self::Placeholder | Self::Task(Invalid::Subject { .. }) => "target.subject",
             Self::Task(_) => "target",
@@ -158,6 +172,15 @@ impl Unusable {
 }
 
 impl Target {
+    /// A webhook that is sent the firing alone.
+    pub fn webhook(url: impl Into<String>) -> Self {
+        Self::Webhook {
+            url: url.into(),
+            body: None,
+            report_within: None,
+        }
+    }
+
     /// The name of its type, for metrics, logs and lists.
     pub fn type_name(&self) -> &'static str {
         self.into()
@@ -166,8 +189,13 @@ impl Target {
     /// Checks what can be known without trying it.
     pub fn check(&self) -> Result<(), Unusable> {
         match self {
-            Self::Webhook { url, body } => {
+            Self::Webhook {
+                url,
+                body,
+                report_within,
+            } => {
                 check_url(url)?;
+                check_report_within(*report_within)?;
                 check_json(body.as_ref()).map_err(Unusable::Body)
             }
             Self::Workflow {
@@ -239,6 +267,12 @@ fn check_url(url: &str) -> Result<(), Unusable> {
     }
 }
 
+fn check_report_within(within: Option<SignedDuration>) -> Result<(), Unusable> {
+    let bounds = SignedDuration::from_secs(1)..=SignedDuration::from_hours(7 * 24);
+    let fits = within.is_none_or(|within| bounds.contains(&within));
+    fits.then_some(()).ok_or(Unusable::ReportWithin)
+}
+
 fn check_workflow(
     repository: &str,
     workflow: &str,
@@ -297,8 +331,30 @@ impl fmt::Debug for Target {
 /// into the slot's window is decided by its caller.
 #[async_trait]
 pub trait Launcher: Send + Sync {
-    /// Makes one attempt.
+    /// Makes one attempt; what the target took over is done.
     async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome;
+
+    /// The same for a caller that follows what the target took over to its end (DP-19).
+    async fn hand_over(&self, firing: &Firing, task: &ClaimedTask) -> HandedOver {
+        HandedOver::Ended(self.fire(firing, task).await)
+    }
+
+    /// What an earlier attempt handed over, as far as that can be known without handing over again:
+    /// asked when no attempt is left, so that what was started is not left to itself.
+    async fn recall(&self, _: &Firing, _: &ClaimedTask) -> HandedOver {
+        HandedOver::Ended(Outcome::give_up("nothing was handed over"))
+    }
+
+    /// Looks at what was handed over.
+    async fn look(&self, _: &Firing, _: &ClaimedTask, _: &Followed) -> Seen {
+        Seen::UNCHANGED
+    }
+
+    /// Has what was handed over stopped, as far as that is possible: its firing was cancelled. An
+    /// error is worth another try.
+    async fn withdraw(&self, _: &Firing, _: &Followed) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

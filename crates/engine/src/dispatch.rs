@@ -2,8 +2,13 @@
 //!
 //! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not
 //! after it (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
+//! What a target took over is followed to its end (DP-19, [`follow`]); failed work is the end of the
+//! firing, not a reason to hand it over again.
 
+mod follow;
 mod others;
+mod own;
+mod wake;
 
 use std::{
     collections::BTreeMap,
@@ -13,23 +18,22 @@ use std::{
 use almanack_core::{
     backoff::{Backoff, next_wait},
     finish::Outcome,
+    follow::HandedOver,
     handler::Handler,
     locked,
     plan::Firing,
-    reschedule::{Put, Request, Rule},
-    reserved::may_fire,
     schedule::hash_of,
     store::Store,
-    target::{ELSEWHERE_AFTER, Launcher, Target, Unusable, task_identity},
-    task::{ClaimedTask, PAYLOAD_BYTES_MAX, Payload, Status},
+    target::{ELSEWHERE_AFTER, Launcher},
+    task::{ClaimedTask, Status},
     time::{Clock, LATEST, Sleeper},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::reschedule::{Error, Rescheduler};
-
 pub use others::StoredFirings;
+pub use own::TaskLauncher;
+pub(crate) use wake::{FollowedTasks, wake_firing};
 
 /// How soon a firing that gives way notices that it was cancelled.
 const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
@@ -61,6 +65,7 @@ pub struct DispatchHandler {
     /// How many firings of one schedule run at once.
     firings_max: usize,
     running: Mutex<BTreeMap<String, usize>>,
+    followed: Arc<FollowedTasks>,
 }
 
 impl DispatchHandler {
@@ -73,7 +78,13 @@ impl DispatchHandler {
             sleeper,
             firings_max: usize::MAX,
             running: Mutex::default(),
+            followed: Arc::default(),
         }
+    }
+
+    /// The tasks that firings of this node wait for; whoever ends one wakes its firing.
+    pub(crate) fn followed(&self) -> Arc<FollowedTasks> {
+        Arc::clone(&self.followed)
     }
 
     /// At most so many firings of one schedule run here at once, whatever its `overlap` allows.
@@ -90,20 +101,22 @@ impl DispatchHandler {
         self
     }
 
-    async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+    async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> HandedOver {
         let type_name = firing.target.type_name();
         let Some(launcher) = self.launchers.get(type_name) else {
             // Another node may be allowed what this one is not; the window ends the waiting.
             let error = format!("this node does not support {type_name} targets");
-            return Outcome::retry_after(ELSEWHERE_AFTER, error);
+            return HandedOver::Ended(Outcome::retry_after(ELSEWHERE_AFTER, error));
         };
         if !firing.gives_way {
-            return launcher.fire(firing, task).await;
+            return launcher.hand_over(firing, task).await;
         }
         tokio::select! {
             biased;
-            outcome = launcher.fire(firing, task) => outcome,
-            () = self.cancelled(task) => Outcome::give_up("cancelled: a newer firing took over"),
+            handed_over = launcher.hand_over(firing, task) => handed_over,
+            () = self.cancelled(task) => {
+                HandedOver::Ended(Outcome::give_up("cancelled: a newer firing took over"))
+            }
         }
     }
 
@@ -142,6 +155,23 @@ impl DispatchHandler {
         let at = now.saturating_add(CROWDED_AGAIN).unwrap_or(LATEST);
         let why = "waiting: its schedule already has the most firings that may run at once";
         not_now(firing, at, why)
+    }
+
+    /// No attempt is left, but the last one may have handed something over before its node died.
+    async fn end_window(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+        let launcher = self.launchers.get(firing.target.type_name());
+        let recalled = match launcher {
+            Some(launcher) => Some(launcher.recall(firing, task).await),
+            None => None,
+        };
+        match recalled {
+            Some(HandedOver::Works(work)) => self.begin_following(firing, task, work).await,
+            Some(HandedOver::Unanswered) => self.trouble(),
+            _ => {
+                let until = firing.retry_until;
+                Outcome::give_up(format!("the retry window ended at {until}"))
+            }
+        }
     }
 
     /// Puts the next try inside the window, or ends the firing with what went wrong.
@@ -204,77 +234,24 @@ impl Handler for DispatchHandler {
             Ok(firing) => firing,
             Err(invalid) => return Outcome::give_up(format!("not a firing: {invalid}")),
         };
+        if let Some(followed) = self.follow_handed_over(&firing, task).await {
+            return followed;
+        }
         // The first try is always made: it was promised when the slot was decided.
         if task.attempt > 1 && self.clock.now() > firing.retry_until {
-            let until = firing.retry_until;
-            return Outcome::give_up(format!("the retry window ended at {until}"));
+            return self.end_window(&firing, task).await;
         }
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
-        let outcome = self.launch(&firing, task).await;
-        self.inside_window(&firing, task, outcome)
+        match self.launch(&firing, task).await {
+            HandedOver::Ended(outcome) => self.inside_window(&firing, task, outcome),
+            HandedOver::Works(work) => self.begin_following(&firing, task, work).await,
+            HandedOver::Unanswered => self.trouble(),
+        }
     }
-}
 
-/// Fires at Almanack's own work: does it in the firing itself, which then ends when the work does,
-/// or puts a task, due at once.
-pub struct TaskLauncher {
-    pub rescheduler: Arc<Rescheduler>,
-    pub clock: Arc<dyn Clock>,
-    /// Handlers of work that only its slot distinguishes from the next, by kind.
-    pub done_here: BTreeMap<&'static str, Arc<dyn Handler>>,
-}
-
-impl TaskLauncher {
-    fn request(&self, firing: &Firing) -> Result<Request, String> {
-        let Target::Task {
-            kind,
-            subject,
-            payload,
-        } = &firing.target
-        else {
-            return Err("the target is not a task".to_owned());
-        };
-        let identity = task_identity(kind, subject, firing.nominal_at);
-        let identity = identity.map_err(|invalid| invalid.to_string())?;
-        if !may_fire(&identity) {
-            return Err(Unusable::Reserved.to_string());
-        }
-        let payload = payload.as_ref().map(ToString::to_string);
-        let payload = payload.map(|text| Payload::parse(&text, PAYLOAD_BYTES_MAX));
-        let payload = payload.transpose().map_err(|invalid| invalid.to_string())?;
-        Ok(Request::Put(Put {
-            payload,
-            ..Put::at(identity, self.clock.now())
-        }))
-    }
-}
-
-#[async_trait]
-impl Launcher for TaskLauncher {
-    async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
-        if let Target::Task { kind, .. } = &firing.target
-            && let Some(handler) = self.done_here.get(kind.as_str())
-        {
-            return handler.attempt(task).await;
-        }
-        let request = match self.request(firing) {
-            Ok(request) => request,
-            Err(error) => return Outcome::give_up(error),
-        };
-        let origin = format!("schedule {}", firing.schedule);
-        match self.rescheduler.ask_own(request, &origin).await {
-            // After an earlier claim it may be our own put that is done. A claim that was handed
-            // back or whose node died is not always counted as an attempt; its term is.
-            Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => {
-                Outcome::give_up(
-                    "this task is already done and is not repeated; add {slot} to the target's subject",
-                )
-            }
-            Ok(receipt) => Outcome::done(receipt.rule.as_str()),
-            Err(Error::Store(error)) => Outcome::retry(error.chain()),
-            Err(error) => Outcome::give_up(error.to_string()),
-        }
+    async fn clear_up(&self) {
+        self.withdraw_abandoned().await;
     }
 }

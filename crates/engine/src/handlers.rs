@@ -4,12 +4,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{backoff::Backoff, handler::Handler, task::Kind};
 
+use crate::dispatch::{DispatchHandler, FollowedTasks};
+
 /// The handlers of a node: some for kinds of their own, one for everything else.
 #[derive(Clone)]
 pub struct Handlers {
     by_kind: BTreeMap<Kind, Arc<dyn Handler>>,
     otherwise: Arc<dyn Handler>,
     backoffs: BTreeMap<Kind, Backoff>,
+    followed: Arc<FollowedTasks>,
 }
 
 impl Handlers {
@@ -19,7 +22,15 @@ impl Handlers {
             by_kind: BTreeMap::new(),
             otherwise,
             backoffs: BTreeMap::new(),
+            followed: Arc::default(),
         }
+    }
+
+    /// Firings that this handler follows are woken when their work ends here.
+    #[must_use]
+    pub fn waking(mut self, dispatch: &DispatchHandler) -> Self {
+        self.followed = dispatch.followed();
+        self
     }
 
     /// Tasks of `kind` go to `handler` instead.
@@ -49,6 +60,18 @@ impl Handlers {
     /// How failures of `kind` wait, if not as usual.
     pub fn backoff_of(&self, kind: &Kind) -> Option<&Backoff> {
         self.backoffs.get(kind)
+    }
+
+    /// The tasks that firings wait for.
+    pub(crate) fn followed(&self) -> &FollowedTasks {
+        &self.followed
+    }
+
+    /// Has each clear up what others left behind.
+    pub async fn clear_up(&self) {
+        for handler in self.by_kind.values() {
+            handler.clear_up().await;
+        }
     }
 
     /// Who tries tasks of `kind`.

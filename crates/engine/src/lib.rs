@@ -31,6 +31,7 @@ pub mod node;
 pub mod permits;
 pub mod planner;
 pub mod reloadable;
+pub mod reports;
 pub mod reschedule;
 pub mod retention;
 pub mod runner;

@@ -32,9 +32,13 @@ use crate::{
     retention::{self, Keep, Retention},
     runner::{Runner, RunnerSettings},
     sources::keeper::SourceKeeper,
+    wake::later,
     watch::Watch,
     watchdog::Watchdog,
 };
+
+/// How often handlers clear up what others left behind.
+const CLEAR_UP_EVERY: SignedDuration = SignedDuration::from_secs(2);
 
 /// A node's own settings.
 #[derive(Debug, Clone)]
@@ -222,12 +226,26 @@ impl AdmittedNode {
         tokio::join!(
             running,
             retention::run(ports, self.keep, stop),
+            clear_up(ports, stop),
             OptionFuture::from(self.sources.map(|it| it.run(sleeper, stop))),
             OptionFuture::from(watch.map(|it| it.run(sleeper, stop))),
             OptionFuture::from(self.heartbeat.map(beating)),
             OptionFuture::from(self.backups.map(|it| it.run(health, sleeper, stop))),
             self.keeper.run(drained.clone())
         );
+    }
+}
+
+/// Withdraws the work of cancelled firings, now and then; beside the heartbeat, which must not wait
+/// for anything outside.
+async fn clear_up(ports: &Ports, stop: &CancellationToken) {
+    while !stop.is_cancelled() {
+        let next = later(ports.clock.now(), CLEAR_UP_EVERY);
+        let waiting = ports.sleeper.until(next);
+        if stop.run_until_cancelled(waiting).await.is_some() {
+            let handlers = ports.handlers.get();
+            stop.run_until_cancelled(handlers.clear_up()).await;
+        }
     }
 }
 

@@ -242,12 +242,33 @@ impl Rescheduler {
         requests: Vec<Request>,
         origin: &str,
     ) -> Result<Vec<Receipt>, Error> {
+        self.carry_out_once(key, requests, (Requester::Outside, origin))
+            .await
+    }
+
+    /// The same for one request of the engine's own, about a kind that may be reserved.
+    pub(crate) async fn ask_once_own(
+        &self,
+        key: OnceKey,
+        request: Request,
+        by: &str,
+    ) -> Result<Receipt, Error> {
+        let by = (Requester::Engine, by);
+        let mut receipts = self.carry_out_once(key, vec![request], by).await?;
+        receipts.pop().ok_or_else(short_answer)
+    }
+
+    async fn carry_out_once(
+        &self,
+        key: OnceKey,
+        requests: Vec<Request>,
+        by: (Requester, &str),
+    ) -> Result<Vec<Receipt>, Error> {
         let asked: Vec<&Request> = requests.iter().collect();
         for _ in 0..ROUNDS_MAX {
             if let Some(record) = self.store.load_once(&key.key).await? {
                 return replay(record, &key);
             }
-            let by = (Requester::Outside, origin);
             let decided = self.decide_all(&asked, Look::First, by).await?;
             let changes = decided
                 .into_iter()

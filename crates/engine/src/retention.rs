@@ -123,6 +123,7 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     // The ledger has no separate walk: what is old is found by an index, a few rows at each step.
     let slots = forget(|| ports.store.prune_slots(before, STEP)).await?;
     let keys = forget(|| ports.store.prune_keys(before, STEP)).await?;
+    forget(|| ports.store.prune_followed(before, STEP)).await?;
     if rows + slots + keys > 0 {
         tracing::debug!(rows, slots, keys, "deleted old tasks, slots and keys");
     }

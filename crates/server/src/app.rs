@@ -28,8 +28,8 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, editions, events, health, lookup, metrics, nodes, openapi, problem, receipts,
-    schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
+    alerts, batch, editions, events, firings, health, lookup, metrics, nodes, openapi, problem,
+    receipts, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -49,7 +49,11 @@ pub fn app(state: Arc<AppState>) -> Router {
     let read = read().route_layer(from_fn_with_state(shared(), editions::pages::guard));
     let built = built().route_layer(from_fn_with_state(shared(), guard));
     let built = built.layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
-    let timed = described().merge(guarded).merge(asked).merge(read);
+    let timed = described()
+        .merge(reported())
+        .merge(guarded)
+        .merge(asked)
+        .merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
     let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
     let pushed = sources::push::routes().merge(sources::ping::routes());
@@ -75,7 +79,7 @@ pub fn app(state: Arc<AppState>) -> Router {
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<AppState>> {
     let guarded = guarded().merge(asked()).merge(ticked()).merge(built());
-    described().merge(guarded).merge(read())
+    described().merge(reported()).merge(guarded).merge(read())
 }
 
 /// Public routes: liveness and the description of the API.
@@ -85,6 +89,14 @@ fn described() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(health::readyz))
         .routes(register!(openapi::openapi_json))
         .routes(register!(openapi::docs))
+}
+
+/// Reports about firings: their signature is all the authority they need.
+fn reported() -> OpenApiRouter<Arc<AppState>> {
+    OpenApiRouter::new()
+        .routes(register!(firings::report_start))
+        .routes(register!(firings::report_progress))
+        .routes(register!(firings::report_finish))
 }
 
 /// Routes behind authentication.

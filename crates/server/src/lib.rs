@@ -21,6 +21,7 @@ mod batch;
 mod call;
 mod editions;
 mod events;
+mod firings;
 mod health;
 mod idempotency;
 mod lookup;
@@ -116,6 +117,8 @@ pub struct AppState {
     pub public_editions: bool,
     /// Runs one pass of everything due, on request.
     pub tick: Tick,
+    /// Verifies reports about firings; absent: there are none.
+    pub report_verifier: Reloadable<Option<Arc<dyn Verifier>>>,
     /// The store for reads; every change goes through `rescheduler`, `schedules` or `sources`. Slow
     /// readers wait here and delay no other work (SF-01).
     pub store: Arc<dyn Store>,

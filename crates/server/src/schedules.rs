@@ -20,7 +20,7 @@ pub(crate) mod acts;
 pub(crate) mod explain;
 pub(crate) mod ledger;
 pub(crate) mod rewind;
-mod view;
+pub(crate) mod view;
 
 /// Ledger rows shown with a schedule.
 const LAST_SLOTS: usize = 10;
@@ -147,7 +147,7 @@ pub(crate) async fn get_schedule(
         limit: LAST_SLOTS,
     };
     let slots = state.store.load_slots(schedule.id, newest).await?;
-    let slots = slots.into_iter().map(|slot| SlotView::of(&name, slot));
+    let slots = SlotView::all(&state, &name, slots).await?;
     // A schedule that cannot be computed is still shown: that is when people look (DP-18).
     let ready = state.schedules.ready(&schedule);
     let times = (state.schedules.next_firing(&schedule), state.clock.now());
@@ -158,7 +158,7 @@ pub(crate) async fn get_schedule(
     let view = DetailView {
         schedule: shown(&state, schedule),
         timetable,
-        slots: slots.collect(),
+        slots,
     };
     Ok((tag, in_language(lang, view)).into_response())
 }

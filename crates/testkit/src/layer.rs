@@ -15,6 +15,7 @@ use almanack_core::{
     clock::Mark,
     edition::{Account, Edition, account, document::Document},
     finish::Finish,
+    follow::{Followed, FollowedChange},
     history::Decision,
     plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
@@ -28,12 +29,12 @@ use almanack_core::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
         ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
         EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
-        EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage, KnownEntry, LedgerPage, Node,
-        NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest,
-        PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result, ScheduleFilter,
-        ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore,
-        SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore,
-        UnreadEntry, Visitor, Written,
+        EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage, KnownEntry,
+        LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant,
+        PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result,
+        ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
+        SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
+        TokenStore, UnreadEntry, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -280,5 +281,12 @@ layered! {
         load_courtesy_hosts(&query: CourtesyQuery) -> Vec<HostCounts>;
         load_courtesy_days(&query: CourtesyQuery) -> Vec<DayCounts>;
         prune_courtesy(before: Day) -> usize;
+    }
+    FiringStore {
+        save_followed(&followed: Followed) -> ();
+        load_followed(&firings: [TaskId]) -> Vec<Followed>;
+        change_followed(firing: TaskId, &change: FollowedChange) -> bool;
+        load_abandoned(limit: usize) -> Vec<Followed>;
+        prune_followed(before: Timestamp, limit: usize) -> usize;
     }
 }

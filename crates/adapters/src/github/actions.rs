@@ -38,9 +38,18 @@ pub struct Run {
     /// When its newest attempt began; a repetition keeps `created_at`.
     #[serde(default)]
     pub run_started_at: Option<Timestamp>,
+    /// When it last changed: once it has ended, when that was.
+    #[serde(default)]
+    pub updated_at: Option<Timestamp>,
     /// The branch or tag it runs on.
     #[serde(default)]
     pub head_branch: Option<String>,
+}
+
+/// A list of runs, as GitHub writes it.
+#[derive(Deserialize)]
+struct Runs {
+    workflow_runs: Vec<Run>,
 }
 
 /// Which runs to list.
@@ -94,10 +103,6 @@ impl Github {
         workflow: &str,
         filter: RunFilter<'_>,
     ) -> Result<Vec<Run>, Error> {
-        #[derive(Deserialize)]
-        struct Runs {
-            workflow_runs: Vec<Run>,
-        }
         let what = "workflow runs";
         let path = ["actions", "workflows", workflow, "runs"];
         let mut url = self.repository_url(repository, &path);
@@ -115,6 +120,26 @@ impl Github {
         }
         let page = self.page(&url, &hidden(repository, workflow), what).await?;
         Ok(read::<Runs>(&page.body, what)?.workflow_runs)
+    }
+
+    /// The newest runs of all workflows of a repository that a dispatch has started: one request,
+    /// however many of them are followed.
+    pub async fn list_dispatched_runs(&self, repository: &Repository) -> Result<Vec<Run>, Error> {
+        let what = "workflow runs";
+        let mut url = self.repository_url(repository, &["actions", "runs"]);
+        url.query_pairs_mut()
+            .append_pair("per_page", "100")
+            .append_pair("event", "workflow_dispatch");
+        let page = self.page(&url, &repository.names(), what).await?;
+        Ok(read::<Runs>(&page.body, what)?.workflow_runs)
+    }
+
+    /// One run.
+    pub async fn load_run(&self, repository: &Repository, id: u64) -> Result<Run, Error> {
+        let what = "a workflow run";
+        let url = self.repository_url(repository, &["actions", "runs", &id.to_string()]);
+        let page = self.page(&url, &repository.names(), what).await?;
+        read(&page.body, what)
     }
 
     /// Cancels a run. Its last steps may still take minutes.

@@ -73,6 +73,7 @@ pub(crate) fn firing(target: serde_json::Value) -> Firing {
         caught_up: true,
         retry_until: Timestamp::from_second(1_767_603_600).unwrap(),
         gives_way: false,
+        run_timeout: almanack_core::follow::RUN_TIMEOUT_DEFAULT,
         target: serde_json::from_value(target).unwrap(),
     }
 }

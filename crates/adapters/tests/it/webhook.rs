@@ -48,7 +48,11 @@ fn launcher() -> WebhookLauncher {
         clock: Arc::new(Fixed),
         hosts: None,
     };
-    WebhookLauncher { caller, behaviour }
+    WebhookLauncher {
+        caller,
+        behaviour,
+        reports: None,
+    }
 }
 
 async fn fire(path: &str) -> Outcome {

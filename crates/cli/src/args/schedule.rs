@@ -153,6 +153,9 @@ pub(crate) struct PolicyArguments {
     /// What to do when the previous firing has not ended [default: skip]
     #[arg(long, value_parser = ["skip", "queue_one", "allow", "cancel_running"])]
     pub(crate) overlap: Option<String>,
+    /// How long the work of a firing may take before it counts as failed [default: 24h]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) run_timeout: Option<String>,
     /// Fire up to this much later, by a part fixed for each schedule [default: 0s]
     #[arg(long, value_name = "DURATION")]
     pub(crate) splay: Option<String>,

@@ -116,21 +116,44 @@ const SLOTS: &[Column] = &[
         }
     }),
     column("VERDICT", "", verdict),
-    column("LATE", "", |row, _| {
+    column("LATE BY", "", |row, _| {
         let (decided, last) = (time(&row["decided_at"]), time(&row["last_at"]));
         let late = decided
             .zip(last)
             .map(|(decided, last)| decided.duration_since(last));
+        let late = millis(&row["run"]["late_ms"]).or(late);
         let late = late.unwrap_or_default().max(SignedDuration::ZERO);
         Cell::new(when::rounded(late))
     }),
-    column("FIRING", "", |row, now| {
-        match (&row["task"], &row["detail"]) {
-            (Value::Null, detail) => plain(detail, now),
-            (task, _) => outcome(task, now),
-        }
+    column("STARTED", "/run/started_at", at),
+    column("TOOK", "/run/took_ms", |took, _| {
+        Cell::new(millis(took).map(when::rounded).unwrap_or_default())
+    }),
+    column("OUTCOME", "", |row, now| match &row["run"] {
+        Value::Null if row["firing"].is_string() => Cell::new("forgotten").ink(Ink::Faint),
+        Value::Null => plain(&row["detail"], now),
+        run => course(run),
     }),
 ];
+
+fn millis(value: &Value) -> Option<SignedDuration> {
+    value.as_i64().map(SignedDuration::from_millis)
+}
+
+/// The outcome of a firing, to the end of its work.
+fn course(run: &Value) -> Cell {
+    let outcome = text(&run["outcome"]);
+    let ink = match outcome.as_str() {
+        "done" => Ink::Good,
+        "failed" | "retrying" | "cancelled" => Ink::Bad,
+        _ => Ink::Notable,
+    };
+    let shown = match run["detail"].as_str() {
+        Some(detail) if outcome != "done" => format!("{outcome}: {detail}"),
+        _ => outcome,
+    };
+    Cell::new(shown).ink(ink)
+}
 
 fn verdict(row: &Value, _: Timestamp) -> Cell {
     let ink = match row["verdict"].as_str().unwrap_or_default() {
@@ -153,7 +176,7 @@ async fn slots(client: &Client, name: &str, limit: usize, output: &mut Output) -
     }
     let call = Call::get(&["schedules", name, "slots"]);
     let list = List::new(call, ("slots", SLOTS), "no slot has been decided yet");
-    let list = list.limit(limit).firing("firing");
+    let list = list.limit(limit);
     list.write(client, output).await
 }
 

@@ -175,10 +175,7 @@ fn of_fields(about: &str, fields: &[Field], defaults: &Value) -> Value {
 }
 
 fn any_target() -> Target {
-    Target::Webhook {
-        url: String::new(),
-        body: None,
-    }
+    Target::webhook(String::new())
 }
 
 #[cfg(test)]

@@ -53,6 +53,10 @@ impl Watched {
 
 #[async_trait]
 impl Handler for Watched {
+    async fn clear_up(&self) {
+        self.inner.clear_up().await;
+    }
+
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         // At the highest level, so that a log of errors only names tasks as well.
         let line = tracing::error_span!(

@@ -63,6 +63,7 @@ pub(crate) struct Equipment {
     runner: Reloadable<RunnerSettings>,
     watching: Reloadable<Watching>,
     verifier: Reloadable<Option<Arc<dyn Verifier>>>,
+    report_verifier: Reloadable<Option<Arc<dyn Verifier>>>,
     /// The folder of the store, where it is one of this machine.
     folder: Option<PathBuf>,
 }
@@ -88,6 +89,7 @@ pub(crate) struct Tools {
     kinds: Kinds,
     watching: Watching,
     verifier: Option<Arc<dyn Verifier>>,
+    report_verifier: Option<Arc<dyn Verifier>>,
 }
 
 impl Equipment {
@@ -153,6 +155,7 @@ impl Equipment {
             runner: Reloadable::new(tools.runner),
             watching: Reloadable::new(tools.watching),
             verifier: Reloadable::new(tools.verifier),
+            report_verifier: Reloadable::new(tools.report_verifier),
             folder: store_folder(&settings.database),
         };
         Ok((equipment, telemetry))
@@ -172,6 +175,7 @@ impl Equipment {
         self.lasting.rescheduler.accept(tools.kinds);
         self.watching.put(tools.watching);
         self.verifier.put(tools.verifier);
+        self.report_verifier.put(tools.report_verifier);
     }
 
     /// What a node works with.
@@ -236,6 +240,11 @@ impl Equipment {
         self.lasting.editions.clone()
     }
 
+    /// Verifies reports about firings.
+    pub(crate) fn report_verifier(&self) -> Reloadable<Option<Arc<dyn Verifier>>> {
+        self.report_verifier.clone()
+    }
+
     /// Ticks on request, for callers with the secret.
     pub(crate) fn tick(&self, passes: Ticker) -> Tick {
         Tick {
@@ -249,6 +258,7 @@ impl Lasting {
     fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools> {
         let clock: Arc<dyn Clock> = self.timing.clock.clone();
         let key = settings.tick.secret.clone();
+        let report_key = settings.callback.secret.clone();
         Ok(Tools {
             handlers: self.handlers(settings, outbound)?,
             subscriptions: settings.event_delivery.subscriptions(),
@@ -256,6 +266,7 @@ impl Lasting {
             kinds: kinds(settings),
             watching: alerts::watching(settings, &self.environment, outbound, &clock)?,
             verifier: key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
+            report_verifier: report_key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
         })
     }
 

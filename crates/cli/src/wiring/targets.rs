@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use almanack_adapters::{
     command::{self, Allowed, CommandLauncher, CommandSettings},
     github::{Github, GithubSettings, Token, WorkflowLauncher},
-    webhook::WebhookLauncher,
+    webhook::{ReportAddress, WebhookLauncher},
 };
 use almanack_core::{edition::EDITION_TICK, plan::DISPATCH, store::Store, time::Clock};
 use almanack_engine::{
@@ -46,6 +46,7 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
     let ticks = ticks.into_iter().map(|handler| (EDITION_TICK, handler));
     let own_work = TaskLauncher {
         rescheduler: Arc::clone(&own.lasting.rescheduler),
+        store: Arc::clone(store),
         clock: Arc::clone(&shared),
         done_here: ticks.collect(),
     };
@@ -63,6 +64,7 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
     }
     let kind = own_kind(DISPATCH)?;
     Ok(Handlers::new(Arc::new(otherwise))
+        .waking(&dispatch)
         .with(kind.clone(), Arc::new(dispatch))
         .waiting(kind, BACKOFF))
 }
@@ -70,7 +72,17 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
 fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
     let behaviour = behaviour(settings);
     let caller = outbound.caller(clock);
-    WebhookLauncher { caller, behaviour }
+    let base = settings.server.public_url.as_ref();
+    let reports = base.zip(settings.callback.secret.clone());
+    let reports = reports.map(|(base, key)| ReportAddress {
+        base: base.as_str().trim_end_matches('/').to_owned(),
+        key,
+    });
+    WebhookLauncher {
+        caller,
+        behaviour,
+        reports,
+    }
 }
 
 /// Without a token, GitHub is not called.

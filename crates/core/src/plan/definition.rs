@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    follow::RUN_TIMEOUT_DEFAULT,
     schedule::{self, ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
     target::{Target, Unusable},
     task::Priority,
@@ -145,6 +146,15 @@ pub struct Definition {
     /// What happens to a slot whose predecessor has not ended.
     #[serde(default)]
     pub overlap: Overlap,
+    /// How long the work of a firing is followed; what has not ended by then counts as failed.
+    /// Default: 24 h.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+    )]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "6h"))]
+    pub run_timeout: Option<SignedDuration>,
     /// Spread: each schedule waits its own fixed part of this after every slot.
     #[serde(
         default,
@@ -198,6 +208,7 @@ impl Definition {
             max_catch_up: max_catch_up(),
             catch_up_pace: catch_up_pace(),
             overlap: Overlap::default(),
+            run_timeout: None,
             splay: SignedDuration::ZERO,
             on_resume: OnResume::default(),
             retry_for: None,
@@ -231,6 +242,8 @@ impl Definition {
         bounded("catch_up_pace", self.catch_up_pace, 0, DAY)?;
         // With none at all, every slot would be too late: nothing is decided in no time.
         bounded("grace", self.grace.unwrap_or(PROMPT), 1, GRACE_MAX)?;
+        let run_timeout = self.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT);
+        bounded("run_timeout", run_timeout, 1, DAY * 7)?;
         bounded("retry_for", self.retry_for.unwrap_or_default(), 0, DAY * 7)?;
         if !(1..=MAX_CATCH_UP_MAX).contains(&self.max_catch_up) {
             return Err(Unfit::MaxCatchUp(self.max_catch_up));

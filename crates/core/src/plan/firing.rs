@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ready, ScheduleName};
 use crate::{
+    follow::RUN_TIMEOUT_DEFAULT,
     json,
     target::Target,
     task::{Identity, Invalid, NewTask, Payload, Priority, Revision, Status},
@@ -60,7 +61,22 @@ pub struct Firing {
     /// Whether a newer firing of the schedule cancels this one while it runs.
     #[serde(default)]
     pub gives_way: bool,
+    /// How long its work is followed.
+    #[serde(
+        default = "run_timeout",
+        skip_serializing_if = "is_usual",
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
+    )]
+    pub run_timeout: SignedDuration,
     pub target: Target,
+}
+
+fn run_timeout() -> SignedDuration {
+    RUN_TIMEOUT_DEFAULT
+}
+
+fn is_usual(run_timeout: &SignedDuration) -> bool {
+    *run_timeout == RUN_TIMEOUT_DEFAULT
 }
 
 /// The identity of a slot's firing: the once-only key `(schedule, slot)` (DP-05, DP-06).
@@ -96,6 +112,7 @@ impl NewFiring {
             caught_up: self.caught_up,
             retry_until: later(self.execute_at, retry_for),
             gives_way: ready.definition.overlap == super::Overlap::CancelRunning,
+            run_timeout: ready.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT),
             target: ready.definition.target.clone(),
         }
     }

@@ -7,7 +7,10 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{AHEAD_MIN, Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
-use crate::task::{Status, Task};
+use crate::{
+    follow::{Ended, Followed, Work},
+    task::{Status, Task},
+};
 
 /// What to do about a schedule that a wrong clock planned.
 const REWIND: &str = "`almanack schedule rewind` takes the schedule back to the present";
@@ -39,6 +42,8 @@ pub struct Facts<'a> {
     /// then nothing after that row is forgotten.
     pub earlier_kept: bool,
     pub firing: Option<&'a Task>,
+    /// What its firing handed over, where that is followed.
+    pub followed: Option<&'a Followed>,
     pub now: Timestamp,
 }
 
@@ -152,6 +157,9 @@ fn ending(facts: Facts<'_>) -> String {
         0 | 1 => String::new(),
         attempts => format!(" after {attempts} attempts"),
     };
+    if let Some(followed) = facts.followed.filter(|_| task.status != Status::Cancelled) {
+        return work(facts, followed);
+    }
     let detail = task.detail.as_deref().map(|text| format!(" ({text})"));
     let detail = detail.unwrap_or_default();
     match task.status {
@@ -163,6 +171,28 @@ fn ending(facts: Facts<'_>) -> String {
             format!(", and task {} will be tried again{tries}{detail}", task.id)
         }
         Status::Fail => format!(", but task {} failed{tries}{detail}", task.id),
+    }
+}
+
+/// What became of the work that the slot's firing handed over.
+fn work(facts: Facts<'_>, followed: &Followed) -> String {
+    let began = followed.started_at.unwrap_or(followed.handed_over_at);
+    let Some(ending) = &followed.ending else {
+        let what = match &followed.work {
+            Work::Task { task_id } => format!("task {task_id}"),
+            Work::Run { run: Some(run), .. } => format!("the workflow's run {run}"),
+            Work::Run { run: None, .. } => "the workflow's run, which has not shown yet".to_owned(),
+            Work::Report { .. } => "the service, which will report its end".to_owned(),
+        };
+        let lasts = lateness(facts.now.duration_since(began));
+        return format!(", and its work has been running for {lasts}: {what}");
+    };
+    let took = lateness(ending.ended_at.duration_since(began));
+    match ending.ended {
+        Ended::Done => format!(", and its work succeeded after {took} ({})", ending.detail),
+        Ended::Failed | Ended::Cancelled => {
+            format!(", but its work failed after {took} ({})", ending.detail)
+        }
     }
 }
 

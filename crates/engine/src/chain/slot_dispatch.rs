@@ -27,6 +27,7 @@ use almanack_core::{
     backoff::{Backoff, next_wait},
     chain::{ChainEvent, Due, Line, NotSeen, SHOWS_AFTER, Settled},
     finish::Outcome,
+    follow::RUN_TIMEOUT_DEFAULT,
     lock::{Acquired, LockKey},
     plan::{Firing, Trigger, slot_identity},
     target::runs::{CameTo, Whose, attribute, run_of},
@@ -235,6 +236,7 @@ impl SlotDispatch {
             caught_up: due.caught_up,
             retry_until: due.retry_until,
             gives_way: false,
+            run_timeout: RUN_TIMEOUT_DEFAULT,
             target: target.clone(),
         };
         match self.claimed(&firing, due, attempt) {

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use almanack_core::{
     chain::NotSeen,
+    follow::Work,
     plan::{DISPATCH, Firing},
     store::{Store, TaskFilter},
     target::{
         Target,
         runs::{CameTo, Kinship, OtherFiring, OtherFirings, run_of},
     },
-    task::{ClaimedTask, Kind, Status, Task},
+    task::{ClaimedTask, Kind, Status, Task, TaskId},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -51,6 +52,19 @@ impl StoredFirings {
         }
         Err(unseen("too many tasks were created since".to_owned()))
     }
+
+    /// Those whose run is followed name it, whatever became of them since.
+    async fn name_followed(&self, others: &mut [(TaskId, OtherFiring)]) -> Result<(), NotSeen> {
+        let ids: Vec<TaskId> = others.iter().map(|(id, _)| *id).collect();
+        let followed = self.0.load_followed(&ids).await;
+        for followed in followed.map_err(|error| unseen(error.chain()))? {
+            let other = others.iter_mut().find(|(id, _)| *id == followed.task_id);
+            if let (Some((_, other)), Work::Run { run, .. }) = (other, followed.work) {
+                other.came_to = run.map_or(CameTo::Unnamed, CameTo::Run);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -70,9 +84,11 @@ impl OtherFirings for StoredFirings {
     ) -> Result<Vec<OtherFiring>, NotSeen> {
         let rows = self.load_firings(since).await?;
         let others = rows.iter().filter(|row| row.id != task.id);
-        Ok(others
-            .filter_map(|row| other(row, task, target, since))
-            .collect())
+        let mut others: Vec<_> = others
+            .filter_map(|row| Some((row.id, other(row, task, target, since)?)))
+            .collect();
+        self.name_followed(&mut others).await?;
+        Ok(others.into_iter().map(|(_, other)| other).collect())
     }
 }
 

@@ -14,7 +14,7 @@ use almanack_core::{
     finish::{Finish, Outcome, finish},
     plan::DISPATCH,
     store::{ClaimId, Finished},
-    task::{ClaimedTask, Kind, Status},
+    task::{ClaimedTask, Kind, Status, TaskId},
     time::Clock,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 
 use super::{RunnerSettings, measures::Measures};
 use crate::{
+    dispatch::wake_firing,
     endings::Writing,
     node::{Holdings, Ports},
     reloadable::Reloadable,
@@ -135,6 +136,9 @@ impl Finisher {
         self.backlog.stuck.store(false, Ordering::Relaxed);
         let claims = &self.holdings.claims;
         let mut written = Vec::with_capacity(endings.len());
+        let handlers = self.ports.handlers.get();
+        let wakes = handlers.followed().is_any();
+        let mut ended = Vec::new();
         for (ending, (finish, answer)) in endings.iter().zip(writing.into_answers()) {
             self.holdings.counters.ended(ending.outcome.name());
             let Some(answer) = answer else {
@@ -143,11 +147,29 @@ impl Finisher {
             };
             written.push(ending.claim_id);
             record(measures, ending, answer, now);
+            if wakes && finish.is_final() {
+                ended.push(finish.task_id);
+            }
             if answer == Finished::Applied && finish.status == Status::Fail && !finish.waits {
                 report_failed(measures, ending, &finish);
             }
         }
         claims.tick_off(written.into_iter());
+        if !ended.is_empty() {
+            self.wake_firings(handlers.followed().take(ended.into_iter()));
+        }
+    }
+
+    /// Has firings looked at whose work has ended; beside the writing of endings, which waits for
+    /// nothing else.
+    fn wake_firings(&self, firings: Vec<TaskId>) {
+        let ports = self.ports.clone();
+        tokio::spawn(async move {
+            for firing in firings {
+                let (store, clock) = (ports.store.as_ref(), ports.clock.as_ref());
+                wake_firing(store, clock, ports.sleeper.as_ref(), firing).await;
+            }
+        });
     }
 
     fn decide(&self, ending: &Ending, now: Timestamp) -> Finish {

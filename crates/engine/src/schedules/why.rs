@@ -5,7 +5,7 @@ use almanack_core::{
         Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict, slot_identity, why,
     },
     store::LedgerPage,
-    task::Task,
+    task::{Task, TaskId},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -44,6 +44,8 @@ impl Schedules {
         let firing = self.firing_at(&schedule, at).await?;
         let row = row.filter(|_| is_slot);
         let firing = firing.filter(|_| is_slot);
+        let ids: Vec<TaskId> = firing.iter().map(|task| task.id).collect();
+        let followed = self.store.load_followed(&ids).await?.pop();
         let rule = format!(
             "`{name}` (`{}` in {})",
             ready.definition.expression, ready.definition.tz
@@ -61,6 +63,7 @@ impl Schedules {
             row: row.as_ref(),
             earlier_kept: earlier.is_some(),
             firing: firing.as_ref(),
+            followed: followed.as_ref(),
             now: self.clock.now(),
         });
         Ok(Answer {

@@ -13,6 +13,7 @@ mod endings;
 mod entries;
 mod event_delivery;
 mod fixture;
+mod follow;
 mod forgotten;
 mod kinds;
 mod lock;

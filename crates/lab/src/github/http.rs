@@ -77,6 +77,8 @@ fn repository_routes() -> Router<Handle> {
             get(on(ReadActions, runs)),
         )
         .route("/actions/workflows/{workflow}/dispatches", post(dispatch))
+        .route("/actions/runs", get(on(ReadActions, all_runs)))
+        .route("/actions/runs/{run_id}", get(on(ReadActions, one_run)))
         .route("/actions/runs/{run_id}/cancel", post(cancel))
 }
 
@@ -283,21 +285,38 @@ fn write_file(call: &Call, held: &mut Hosted) -> Answer {
 
 fn runs(call: &Call, held: &mut Hosted) -> Answer {
     let workflow = held.workflow(call.part("workflow"))?.file.clone();
+    let below = format!("/actions/workflows/{workflow}/runs");
+    Ok(list_runs(call, held, &below, Some(&workflow)))
+}
+
+fn all_runs(call: &Call, held: &mut Hosted) -> Response {
+    list_runs(call, held, "/actions/runs", None)
+}
+
+fn list_runs(call: &Call, held: &mut Hosted, below: &str, workflow: Option<&str>) -> Response {
+    held.pass_time(call.stand.now());
     let wanted = |name: &str, found: &str| call.query.get(name).is_none_or(|it| it == found);
     let kept = held.runs.iter().rev().filter(|run| {
-        run.workflow == workflow
+        workflow.is_none_or(|workflow| run.workflow == workflow)
             && wanted("branch", &run.head_branch)
             && wanted("event", &run.event)
             && call.query.get("status").is_none_or(|it| run.stands_at(it))
     });
     let found: Vec<Value> = kept.map(|run| show_run(call, run)).collect();
-    let url = call.api(&format!("/actions/workflows/{workflow}/runs"));
     let (page, total) = (Page::of(&call.query), found.len());
-    let links = page.links(&url, &call.query, total);
+    let links = page.links(&call.api(below), &call.query, total);
     let links = links.map(|links| [(header::LINK, links)]);
     let shown = page.cut(found.into_iter());
     let shown = json!({ "total_count": total, "workflow_runs": shown });
-    Ok((links, Json(shown)).into_response())
+    (links, Json(shown)).into_response()
+}
+
+fn one_run(call: &Call, held: &mut Hosted) -> Answer {
+    held.pass_time(call.stand.now());
+    let id = call.part("run_id").parse::<u64>().ok();
+    let run = held.runs.iter().find(|run| Some(run.id) == id);
+    let run = run.ok_or(Refusal::NOT_FOUND)?;
+    Ok(Json(show_run(call, run)).into_response())
 }
 
 fn show_run(call: &Call, run: &Run) -> Value {

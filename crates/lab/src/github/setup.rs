@@ -134,6 +134,12 @@ pub struct Workflow {
     /// Whether a new run cancels those that have not ended, as `cancel-in-progress` does.
     #[serde(default)]
     pub cancel_in_progress: bool,
+    /// How many seconds its runs wait for a runner and then take, if no test runs them.
+    #[serde(default)]
+    pub takes_s: Option<[u32; 2]>,
+    /// Whether those runs fail.
+    #[serde(default)]
+    pub fails: bool,
 }
 
 impl Workflow {
@@ -144,7 +150,16 @@ impl Workflow {
             dispatchable: true,
             inputs: Vec::new(),
             cancel_in_progress: false,
+            takes_s: None,
+            fails: false,
         }
+    }
+
+    /// The same workflow, whose runs are queued for so many seconds and then take so many.
+    #[must_use]
+    pub fn taking(mut self, queued_s: u32, runs_s: u32) -> Self {
+        self.takes_s = Some([queued_s, runs_s]);
+        self
     }
 
     /// The same workflow with these optional inputs.

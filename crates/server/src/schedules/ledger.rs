@@ -38,9 +38,8 @@ pub(crate) async fn list_slots(
     let mut rows = state.store.load_slots(schedule.id, ledger_page).await?;
     let more = paging::cut(&mut rows, page);
     let last = rows.last().filter(|_| more).map(|row| cursor(row.slot_at));
-    let slots = rows.into_iter().map(|row| SlotView::of(&name, row));
     Ok(Json(LedgerView {
-        slots: slots.collect(),
+        slots: SlotView::all(&state, &name, rows).await?,
         next_cursor: last,
     }))
 }
@@ -118,10 +117,12 @@ pub(crate) async fn why(
 ) -> Result<Json<WhyView>> {
     let at = parse_instant(&query.at, "at")?;
     let answer = state.schedules.why(&name, at).await?;
+    let row = answer.row.into_iter().collect();
+    let slot = SlotView::all(&state, &name, row).await?.pop();
     Ok(Json(WhyView {
         sentence: answer.sentence,
         is_slot: answer.is_slot,
-        slot: answer.row.map(|row| SlotView::of(&name, row)),
+        slot,
         firing: answer.firing.map(TaskView::from),
     }))
 }

@@ -43,6 +43,7 @@ pub(crate) mod edition_write;
 pub(crate) mod entry;
 pub(crate) mod entry_search;
 pub(crate) mod finish;
+pub(crate) mod firing;
 pub(crate) mod fleet;
 pub(crate) mod guard;
 pub(crate) mod identity;

@@ -82,6 +82,7 @@ fn definition(given: &SchedulePutArguments) -> Result<Value> {
         ("catch_up_pace", "--catch-up-pace"),
         ("splay", "--splay"),
         ("retry_for", "--retry-for"),
+        ("run_timeout", "--run-timeout"),
     ] {
         if let Some(text) = definition[key].as_str() {
             let period = when::show_duration(duration(flag, text)?);

@@ -1,5 +1,6 @@
 //! `almanack schedule show NAME`: everything about one schedule on one screen.
 
+use almanack_core::follow::RUN_TIMEOUT_DEFAULT;
 use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
 use almanack_engine::zones::Zones;
 
@@ -22,6 +23,7 @@ const HEAD: &[Column] = &[
     }),
     column("catch up", "/in_force/catch_up", plain),
     column("overlap", "/definition/overlap", plain),
+    column("time limit", "/in_force/run_timeout", plain),
     column("on resume", "/definition/on_resume", plain),
     column("retries for", "/in_force/retry_for", plain),
     column("splay", "/in_force/splay", plain),
@@ -73,9 +75,7 @@ pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Do
             "it will not fire again"
         })?;
     }
-    let mut slots = items(&schedule["slots"]).to_vec();
-    client.add_firings(&mut slots, "firing").await?;
-    output.section(SLOTS, &slots, answer.now)?;
+    output.section(SLOTS, items(&schedule["slots"]), answer.now)?;
     let call = Call::get(&["schedules", given, "edits"]).query("limit", Some(EDITS_MAX));
     let edits = client.call(call).await?.value();
     let newest: Vec<Value> = items(&edits["edits"]).iter().rev().cloned().collect();
@@ -118,6 +118,7 @@ fn in_force(name: &ScheduleName, schedule: &Value) -> Value {
     json!({
         "catch_up": catch_up(&ready, next_at, &schedule["definition"]),
         "retry_for": retry_for,
+        "run_timeout": when::rounded(ready.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT)),
         "splay": splay(&ready, next_at),
     })
 }

@@ -96,6 +96,9 @@ pub(crate) const SCHEDULE: &[Field] = fields! {
     /// When a slot comes while the last firing still runs.
     /// 上一次触发仍在运行时如何处理新的时间槽。
     "overlap": choice(&["skip", "queue_one", "allow", "cancel_running"]);
+    /// How long the work of a firing may take before it counts as failed; default: 24h.
+    /// 触发的工作最长可持续的时间，超过即视为失败；默认 24h。
+    "run_timeout": DURATION;
     /// Spread firings over this time, to avoid load peaks.
     /// 将触发分散在此时间内，避免负载高峰。
     "splay": DURATION;
@@ -120,6 +123,9 @@ const WEBHOOK: &[Field] = fields! {
     /// Body to send, as JSON.
     /// 发送的 JSON 正文。
     "body": Shape::Anything;
+    /// The receiver may answer 202 and report the end within this time; default: its answer is the end.
+    /// 接收方可应答 202，并在此时间内报告结束；默认以应答为结束。
+    "report_within": DURATION;
 };
 const WORKFLOW: &[Field] = fields! {
     /// What it fires.
@@ -288,7 +294,7 @@ mod tests {
     fn every_key_of_a_definition_can_be_written() {
         let target = |json: &str| serde_json::from_str::<Target>(json).unwrap();
         let targets = [
-            r#"{"type":"webhook","url":"http://x","body":1}"#,
+            r#"{"type":"webhook","url":"http://x","body":1,"report_within":"1h"}"#,
             r#"{"type":"workflow","repository":"o/r","workflow":"w","ref":"m","inputs":{"a":"b"}}"#,
             r#"{"type":"command","argv":["x"],"timeout":"1s"}"#,
             r#"{"type":"task","kind":"K","subject":"s","payload":{}}"#,
@@ -302,6 +308,7 @@ mod tests {
         let mut definition = Definition::new("@daily", target(targets[0]));
         definition.grace = Some(SignedDuration::from_secs(1));
         definition.retry_for = definition.grace;
+        definition.run_timeout = definition.grace;
         let mut written = keys(&serde_json::to_value(&definition).unwrap());
         written.insert("name".to_owned());
         assert_eq!(written, names(SCHEDULE));

@@ -205,6 +205,29 @@ impl Hosted {
         found.ok_or(Refusal::NOT_FOUND)
     }
 
+    /// Lets time pass for the runs of workflows that say how long theirs take.
+    pub(crate) fn pass_time(&mut self, now: Timestamp) {
+        for run in &mut self.runs {
+            let workflow = self.workflows.iter().find(|it| it.file == run.workflow);
+            let Some((workflow, [queued_s, runs_s])) =
+                workflow.and_then(|it| Some((it, it.takes_s?)))
+            else {
+                continue;
+            };
+            let age = now.duration_since(run.created_at).as_secs();
+            if run.status == Status::Queued && age >= queued_s.into() {
+                run.status = Status::InProgress;
+                run.updated_at = now;
+            }
+            if run.status == Status::InProgress && age >= (queued_s + runs_s).into() {
+                run.status = Status::Completed;
+                let ends = [Conclusion::Success, Conclusion::Failure];
+                run.conclusion = Some(ends[usize::from(workflow.fails)]);
+                run.updated_at = now;
+            }
+        }
+    }
+
     /// Stops a run that has not ended.
     pub(crate) fn cancel(&mut self, id: u64, now: Timestamp) -> Result<RunEvent, Refusal> {
         let mut runs = self.runs.iter_mut();

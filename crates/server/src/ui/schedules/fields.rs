@@ -13,7 +13,7 @@ use crate::ui::prelude::*;
 
 pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
 /// Fields besides the expression and the target.
-const GIVEN: [&str; 10] = [
+const GIVEN: [&str; 11] = [
     "tz",
     "catch_up",
     "grace",
@@ -23,6 +23,7 @@ const GIVEN: [&str; 10] = [
     "splay",
     "on_resume",
     "retry_for",
+    "run_timeout",
     "priority",
 ];
 /// Fields that are numbers in JSON.

@@ -1,10 +1,12 @@
 //! The slot ledger: the result of every slot with its reason, newest first.
 
+use almanack_core::follow::Course;
 use almanack_core::plan::{Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 
 use super::{path, words};
 use crate::schedules::ledger::{cursor, parse_cursor};
+use crate::schedules::view::courses_of;
 use crate::ui::prelude::*;
 
 /// Rows on a page.
@@ -26,6 +28,13 @@ pub(crate) async fn show(
     let identity = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at);
     let identities: Vec<Identity> = slots.iter().map(identity).collect::<Result<_, _>>()?;
     let firings = state.store.load_current(&identities).await?;
+    let slots_at = slots.iter().map(|slot| slot.slot_at);
+    let courses = courses_of(state, slots_at, &firings).await?;
+    let fired: Vec<_> = firings
+        .iter()
+        .zip(courses)
+        .map(|(task, course)| task.as_ref().zip(course))
+        .collect();
     let here = path(&schedule.name);
     let next = slots
         .last()
@@ -34,13 +43,13 @@ pub(crate) async fn show(
     let next = next.map(|next| address(&here, [("before", next.as_str())]) + "#ledger");
     let first = before.map(|_| format!("{here}#ledger"));
     Ok(section! { viewer.lang; "ledger", "Slot ledger", "时点台账";
-        (rows(viewer, &here, &slots, &firings))
+        (rows(viewer, &here, &slots, &fired))
         (pager(viewer.lang, first.as_deref(), next.as_deref()))
         (Equivalent::act("GET", "schedule", &schedule.name, "slots").show(viewer))
     })
 }
 
-fn rows(viewer: &Viewer, here: &str, slots: &[Slot], firings: &[Option<Task>]) -> Markup {
+fn rows(viewer: &Viewer, here: &str, slots: &[Slot], fired: &[Option<(&Task, Course)>]) -> Markup {
     let lang = viewer.lang;
     let why = |slot: &Slot| {
         let at = slot.slot_at.to_string();
@@ -48,16 +57,24 @@ fn rows(viewer: &Viewer, here: &str, slots: &[Slot], firings: &[Option<Task>]) -
         let label = say!(lang, "Why {at}?", "为什么 {at}？");
         html! { a href=(href) data-open aria-label=(label) { (lang.pick("why?", "为什么？")) } }
     };
-    let outcome = |task: &Task| {
-        let status = status(lang, task.status, task.is_live());
-        html! { a href=(task_path(&task.identity)) { (status) } }
+    let outcome = |(task, course): &(&Task, Course)| {
+        html! {
+            a href=(task_path(&task.identity)) { (words::course(lang, course.outcome)) }
+            @if let Some(detail) = &course.detail { div class="hint" { (lang.english(detail)) } }
+        }
     };
+    let started = |(_, course): &(&Task, Course)| course.started_at.map(|at| viewer.at(at));
+    let lasting =
+        |ms: Option<i64>| ms.map(|ms| html! { (length(lang, SignedDuration::from_millis(ms))) });
     let rows = table! { lang; "Slot ledger", "时点台账";
         or "No slots yet.", "还没有时点。";
-        for ((slot, firing) in slots.iter().zip(firings)) tr(data-row)
+        for ((slot, run) in slots.iter().zip(fired)) tr(data-row)
         "Slot", "时点" { td { (times(viewer, slot)) } }
         "Result", "结果" { td { (became(lang, slot)) } }
-        "Firing", "触发" { td { (or_dash(firing.as_ref().map(outcome))) } }
+        "Outcome", "最终结果" { td { (or_dash(run.as_ref().map(outcome))) } }
+        "Started", "开始于" { td { (or_dash(run.as_ref().and_then(started))) } }
+        "Late by", "延迟" { td { (or_dash(run.as_ref().and_then(|(_, it)| lasting(it.late_ms)))) } }
+        "Took", "耗时" { td { (or_dash(run.as_ref().and_then(|(_, it)| lasting(it.took_ms)))) } }
         "Decided", "决定于" { td { (viewer.at(slot.decided_at)) } }
         "Revision", "修订" { td { (slot.revision) } }
         "Why?", "为什么？" { td { (why(slot)) } }

@@ -4,6 +4,7 @@
 //! slots. A ledger row may cover many skipped slots, so rows are expanded into slots again, as many
 //! as are shown. A page costs one read per schedule and one for all firings together.
 
+use almanack_core::follow::{Course, CourseOutcome};
 use almanack_core::plan::{Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 
@@ -11,6 +12,7 @@ use super::words;
 use crate::picture::against;
 use crate::picture::span::percentile;
 use crate::picture::strip::{self, Beat};
+use crate::schedules::view::courses_of;
 use crate::ui::prelude::*;
 
 /// Slots shown.
@@ -23,7 +25,7 @@ pub(crate) struct Run {
     beat: Beat,
     /// Its start delay; none if it did not fire by itself.
     pub(crate) late: Option<SignedDuration>,
-    /// Duration of its last attempt.
+    /// Duration of its work, or of its last attempt where no work was followed.
     pub(crate) took: Option<SignedDuration>,
 }
 
@@ -50,11 +52,19 @@ pub(crate) async fn load(
         }
         unrolled.push(slots);
     }
-    let mut tasks = state.store.load_current(&identities).await?.into_iter();
+    let tasks = state.store.load_current(&identities).await?;
+    let slots_at = unrolled.iter().flatten().map(|(at, _)| *at);
+    let courses = courses_of(state, slots_at, &tasks).await?;
+    let mut fired = tasks.iter().zip(courses);
+    let mut next = || {
+        fired
+            .next()
+            .and_then(|(task, course)| task.as_ref().zip(course))
+    };
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
         let joined = slots
             .into_iter()
-            .map(|slot| run(lang, slot, tasks.next().flatten().as_ref(), *ready));
+            .map(|slot| run(lang, slot, next(), *ready));
         let mut joined: Vec<Run> = joined.collect();
         joined.reverse();
         joined
@@ -81,22 +91,28 @@ fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<(Timestamp, &'a Sl
 fn run(
     lang: Lang,
     (at, row): (Timestamp, &Slot),
-    task: Option<&Task>,
+    fired: Option<(&Task, Course)>,
     ready: Option<&Ready>,
 ) -> Run {
-    let (outcome, reason) = became(lang, row.verdict, task);
+    let (task, course) = (
+        fired.as_ref().map(|it| it.0),
+        fired.as_ref().map(|it| &it.1),
+    );
+    let (outcome, reason) = became(lang, row.verdict, course);
     let due_at = ready.map_or(at, |ready| ready.due_at(at));
     // Only the start of the last attempt is stored. If it was not the first, the decision is what
     // is known.
-    let began = task.map(|task| match task.started_at {
-        Some(started_at) if task.attempt <= 1 => started_at,
-        _ => row.decided_at,
-    });
+    let began = fired
+        .as_ref()
+        .map(|(task, course)| match course.started_at {
+            Some(started_at) if task.attempt <= 1 => started_at,
+            _ => row.decided_at,
+        });
     let late = began.filter(|_| row.verdict.is_fired()).map(|began| {
         let late = began.duration_since(due_at);
         late.max(SignedDuration::ZERO)
     });
-    let detail = task.map_or(&row.detail, |task| &task.detail);
+    let detail = course.map_or(&row.detail, |course| &course.detail);
     let why: Vec<&str> = reason.into_iter().chain(detail.as_deref()).collect();
     let beat = Beat {
         at,
@@ -104,35 +120,32 @@ fn run(
         why: why.join(lang.pick("; ", "；")),
         href: task.map(|task| task_path(&task.identity)),
     };
-    let took = task.and_then(took);
+    let over = course.filter(|course| course.ended_at.is_some());
+    let took = over.and_then(|course| course.took_ms);
+    let took = took.map(SignedDuration::from_millis);
     Run { beat, late, took }
 }
 
 /// The outcome of a slot, and a reason where it needs one. A skipped slot may have been fired by
 /// hand later: then that is its outcome. A firing that will be retried has failed so far.
-fn became(lang: Lang, verdict: Verdict, task: Option<&Task>) -> (Outcome, Option<&'static str>) {
+fn became(
+    lang: Lang,
+    verdict: Verdict,
+    course: Option<&Course>,
+) -> (Outcome, Option<&'static str>) {
     let deleted = lang.pick("its firing was deleted by retention", "触发记录已过保留期");
-    match (task.map(|task| task.status), verdict) {
+    match (course.map(|course| course.outcome), verdict) {
         (None, Verdict::Skipped(reason)) => (Outcome::Skipped, Some(words::reason(lang, reason))),
         (None, Verdict::Fired | Verdict::CaughtUp) => (Outcome::Unknown, Some(deleted)),
-        (Some(Status::Init), _) => (Outcome::Planned, None),
-        (Some(Status::Running), _) => (Outcome::Running, None),
-        (Some(Status::Success), _) => (Outcome::Done, None),
-        (Some(Status::Cancelled), _) => (Outcome::Cancelled, None),
-        (Some(Status::Fail), _) => {
-            let retried = task.is_some_and(Task::is_live);
-            let reason = retried.then(|| lang.pick("will retry", "将重试"));
-            (Outcome::Failed, reason)
+        (Some(CourseOutcome::Waiting), _) => (Outcome::Planned, None),
+        (Some(CourseOutcome::Running), _) => (Outcome::Running, None),
+        (Some(CourseOutcome::Done), _) => (Outcome::Done, None),
+        (Some(CourseOutcome::Cancelled), _) => (Outcome::Cancelled, None),
+        (Some(CourseOutcome::Failed), _) => (Outcome::Failed, None),
+        (Some(CourseOutcome::Retrying), _) => {
+            (Outcome::Failed, Some(lang.pick("will retry", "将重试")))
         }
     }
-}
-
-fn took(task: &Task) -> Option<SignedDuration> {
-    let ended = task
-        .finished_at
-        .filter(|_| task.status != Status::Running)?;
-    let took = ended.duration_since(task.started_at?);
-    (!took.is_negative()).then_some(took)
 }
 
 /// The 50th and the 95th percentile; none for an empty list.

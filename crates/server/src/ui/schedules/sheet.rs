@@ -84,6 +84,7 @@ impl Sheet<'_> {
             (self.line("max_catch_up", lang.pick("Catch-up limit", "补触发上限"), "100"))
             (self.line("catch_up_pace", lang.pick("Pause between catch-up firings", "补触发间隔"), "1s"))
             (self.choice("overlap", lang.pick("While the previous firing runs", "上一次触发未结束时"), &overlap))
+            (self.line("run_timeout", lang.pick("Time limit", "时限"), "24h"))
             (self.choice("on_resume", lang.pick("Slots during a pause", "暂停期间的时点"), &on_resume))
             (self.line("splay", lang.pick("Spread over", "错峰范围"), "0s"))
             (self.line("retry_for", lang.pick("Retry for", "重试时长"), lang.pick("default: until the next slot", "默认：到下一时点")))

@@ -1,5 +1,6 @@
 //! Texts about schedules, in both languages: states, verdicts, targets, warnings.
 
+use almanack_core::follow::{CourseOutcome, RUN_TIMEOUT_DEFAULT};
 use almanack_core::plan::{
     CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Verdict,
 };
@@ -241,6 +242,7 @@ pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
         "Missed slots", "错过的时点" { (catch_up(lang, of)) }
         "Grace", "宽限" { (grace(lang, of)) }
         "Overlap", "重叠" { (overlap(lang, of.overlap)) }
+        "Time limit", "时限" { (run_timeout(lang, of)) }
         "After a pause", "暂停之后" { (on_resume(lang, of.on_resume)) }
         "Spread", "错峰" { (splay(lang, of.splay)) }
         "Retries", "重试" { (retry_for(lang, of)) }
@@ -308,6 +310,26 @@ fn overlap(lang: Lang, overlap: Overlap) -> &'static str {
         Overlap::CancelRunning => "Cancels the previous firing, then fires.",
             "取消上一次触发，然后触发。";
     }
+}
+
+/// The state of a firing, to the end of its work.
+pub(crate) fn course(lang: Lang, outcome: CourseOutcome) -> Markup {
+    let (class, word) = match outcome {
+        CourseOutcome::Waiting => ("planned", lang.pick("Waiting", "等待中")),
+        CourseOutcome::Running => ("running", lang.pick("Running", "运行中")),
+        CourseOutcome::Retrying => ("failed", lang.pick("Will retry", "将重试")),
+        CourseOutcome::Done => ("done", lang.pick("Done", "已完成")),
+        CourseOutcome::Failed => ("failed", lang.pick("Failed", "失败")),
+        CourseOutcome::Cancelled => ("cancelled", lang.pick("Cancelled", "已取消")),
+    };
+    badge(class, word)
+}
+
+/// How long a firing's work may take.
+fn run_timeout(lang: Lang, definition: &Definition) -> String {
+    let longest = compact(definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT));
+    say!(lang; "Work that has not ended after {longest} counts as failed.",
+        "{longest} 后仍未结束的工作视为失败。")
 }
 
 /// What happens to slots during a pause.

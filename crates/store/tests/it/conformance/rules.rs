@@ -246,6 +246,12 @@ macro_rules! conformance {
                 ss_26_hosts_and_days_are_summed,
                 ss_26_old_days_are_deleted,
             ]
+            firing: [
+                dp_19_what_was_handed_over_is_written_down_once,
+                dp_19_of_several_endings_the_first_stays,
+                dp_19_a_cancelled_firing_takes_no_report_and_is_found,
+                dp_19_what_ended_long_ago_is_deleted,
+            ]
             fleet: [
                 ss_15_there_is_no_price_before_the_first,
                 ss_15_checks_are_counted_from_price_to_price,

@@ -5,7 +5,9 @@
 //! freeze, are all gone for days, have clocks that differ; people pause, resume, change, remove,
 //! restore, fire by hand and backfill, at the worst moments; firings take longer than the gap
 //! between slots. Attempts are run by a light runner of the simulation: a keeper's heartbeats would
-//! be a million events a month and are simulated elsewhere.
+//! be a million events a month and are simulated elsewhere. Half of the schedules fire at tasks, and
+//! those firings are the product's own: they put a task, follow it to its end, and their node dies
+//! at any call in between (DP-19, `works`).
 //!
 //! ```text
 //!   people ──► Schedules ─┐
@@ -30,6 +32,7 @@ mod retention;
 mod rule;
 mod runner;
 mod stage;
+mod works;
 
 use std::sync::Arc;
 

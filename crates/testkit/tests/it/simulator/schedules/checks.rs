@@ -15,7 +15,7 @@ use almanack_engine::schedules::Schedules;
 use jiff::{SignedDuration, Timestamp};
 
 use self::{eras::Life, verdicts::Judge};
-use super::{ScheduleSummary, planners::World};
+use super::{ScheduleSummary, planners::World, works};
 
 /// A slot this close to the end may still be undecided; splay keeps some back for four minutes.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(10);
@@ -27,6 +27,7 @@ pub(super) async fn check(world: &World) -> Result<ScheduleSummary, String> {
     let mut summary = ScheduleSummary::default();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let tasks = firings::load(&*world.store).await?;
+    works::check(world).await?;
     for name in names {
         let (schedule, rows) = load(world, &name).await?;
         summary.slots += check_one(world, &schedule, &rows, &tasks)?;

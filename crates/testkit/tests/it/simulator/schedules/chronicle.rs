@@ -13,7 +13,7 @@ use almanack_core::{
     finish::Finish,
     plan::{Definition, Edit, Edited, Firing, Pause, ScheduleWrite, State, Trigger},
     reschedule::Change,
-    store::{Applied, Finished, Nudges, Pruned, Result, Store},
+    store::{Applied, AppliedOnce, Finished, Nudges, OnceKey, Pruned, Result, Store},
     task::TaskId,
 };
 use almanack_testkit::layer::Layer;
@@ -301,6 +301,18 @@ impl Layer for Chronicle {
     async fn apply(&self, below: &dyn Store, changes: Vec<Change>) -> Result<Vec<Applied>> {
         let wakes_at = changes.iter().filter_map(Change::wakes_at).min();
         let applied = below.apply(changes).await?;
+        wakes_at.inspect(|at| self.hint(*at));
+        Ok(applied)
+    }
+
+    async fn apply_once(
+        &self,
+        below: &dyn Store,
+        key: OnceKey,
+        changes: Vec<Change>,
+    ) -> Result<AppliedOnce> {
+        let wakes_at = changes.iter().filter_map(Change::wakes_at).min();
+        let applied = below.apply_once(key, changes).await?;
         wakes_at.inspect(|at| self.hint(*at));
         Ok(applied)
     }

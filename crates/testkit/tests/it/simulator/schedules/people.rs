@@ -16,6 +16,7 @@ use super::{
     },
     planners::World,
     rule::Rule,
+    works::{WORK, work_subject},
 };
 
 /// Slots fall on multiples of this many seconds, and so do people.
@@ -182,7 +183,10 @@ impl Person {
         }
     }
 
-    async fn put(&mut self, name: &ScheduleName, definition: Definition) {
+    async fn put(&mut self, name: &ScheduleName, mut definition: Definition) {
+        if let Target::Task { subject, .. } = &mut definition.target {
+            *subject = work_subject(name);
+        }
         let schedules = self.schedules();
         let put = schedules
             .put(name, definition.clone(), Origin::Api, "ada")
@@ -202,10 +206,18 @@ impl Person {
 
     fn define(&self, rule: impl Fn(&Dice) -> Rule) -> Definition {
         let rule = rule(&self.dice);
-        let url = "https://example.org/hook".to_owned();
-        let target = Target::Webhook { url, body: None };
+        let target = match self.dice.below(2) {
+            0 => Target::webhook("https://example.org/hook"),
+            _ => Target::Task {
+                kind: WORK.to_owned(),
+                subject: String::new(),
+                payload: None,
+            },
+        };
         let definition = Definition {
             tz: rule.tz.to_owned(),
+            // Longer than any outage: what is waited for ends.
+            run_timeout: Some(SignedDuration::from_hours(7 * 24)),
             ..Definition::new(rule.expression(), target)
         };
         let key = (definition.expression.clone(), definition.tz.clone());

@@ -18,6 +18,7 @@ use super::{
     },
     chronicle::Chronicle,
     planners::World,
+    works::{self, WORK},
 };
 
 const BACKOFF: Backoff = Backoff {
@@ -79,12 +80,17 @@ fn request(claim: i64, now: Timestamp) -> ClaimRequest {
 
 async fn attempt(world: World, dice: Dice, task: ClaimedTask) {
     let healed = world.healed.load(std::sync::atomic::Ordering::Relaxed);
-    let (takes, outcome) = if healed {
-        (dice.millis(10, 2_000), done())
+    let outcome = if works::is_followed(&task) {
+        works::attempt(&world, &dice, &task, healed).await
     } else {
-        injected_fault(&dice)
+        let (takes, outcome) = if healed {
+            (dice.millis(10, 2_000), done())
+        } else {
+            injected_fault(&dice)
+        };
+        pass(takes).await;
+        outcome
     };
-    pass(takes).await;
     end(
         &world.store,
         &world.chronicle,
@@ -131,7 +137,16 @@ async fn end(
     let ending = finish(task, outcome, &BACKOFF, truth.now(), dice.below(u64::MAX));
     let waits = ending.waits;
     let finished = store.finish(vec![ending]).await.unwrap_or_default();
-    if !waits && finished == [Finished::Applied] {
-        chronicle.ended(task.identity.subject.as_str());
+    if waits || finished != [Finished::Applied] {
+        return;
+    }
+    let subject = task.identity.subject.as_str();
+    if task.identity.kind.as_str() == WORK {
+        // A firing that follows it ends now, whenever it is looked at.
+        for firing in works::followers(store, subject).await {
+            chronicle.ended(&firing);
+        }
+    } else {
+        chronicle.ended(subject);
     }
 }

@@ -28,7 +28,7 @@ use super::{
     chronicle::Chronicle,
     people::Person,
     planners::{Process, World},
-    retention, runner,
+    retention, runner, works,
 };
 
 const HOUR_MS: u64 = 3_600_000;
@@ -84,6 +84,7 @@ impl Stage {
         let until = self.world.truth.now() + SignedDuration::from_hours(24 * i64::from(self.days));
         let runner = tokio::spawn(runner::run(self.world.clone(), self.dice.fork()));
         let retention = tokio::spawn(retention::run(self.world.clone(), self.dice.fork()));
+        let clearing = tokio::spawn(works::clear_up(self.world.clone(), self.dice.fork()));
         self.person.begin().await;
         self.trouble(until).await;
         self.keep_time().await;
@@ -92,6 +93,7 @@ impl Stage {
         self.keep_time().await;
         runner.abort();
         retention.abort();
+        clearing.abort();
         for process in self.processes.iter_mut().filter_map(Option::take) {
             process.crash();
         }

@@ -1,0 +1,84 @@
+//! Reports about the work of firings, from whoever was called (DP-19).
+//!
+//! One conditional write decides: a report counts while the firing is live and its work has not
+//! ended. So of two reports of the end that arrive at two nodes one counts, and one that comes after
+//! the time limit, after the end or after a cancellation changes nothing and is refused.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    follow::{Ended, Ending, FollowedChange, InvalidReport, Report, Stage, Work},
+    store::{self, Store},
+    task::TaskId,
+    time::{Clock, Sleeper},
+};
+use jiff::Timestamp;
+
+use crate::dispatch::wake_firing;
+
+/// Why a report was refused. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No such firing, or none that waits for a report.
+    #[error("firing {0} expects no report")]
+    NotExpected(TaskId),
+    /// Its work has ended.
+    #[error("firing {firing} has ended ({}) at {}: {}", .ending.ended, .ending.ended_at, .ending.detail)]
+    Ended { firing: TaskId, ending: Ending },
+    /// It was cancelled.
+    #[error("firing {0} was cancelled")]
+    Cancelled(TaskId),
+    /// The report itself.
+    #[error(transparent)]
+    Invalid(#[from] InvalidReport),
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// Takes reports.
+#[derive(Clone)]
+pub struct Reports {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub sleeper: Arc<dyn Sleeper>,
+}
+
+impl Reports {
+    /// Takes a report about a firing; the caller has checked its signature. Answers when the next
+    /// one is expected at the latest, or `None` after the last.
+    pub async fn take(
+        &self,
+        firing: TaskId,
+        stage: Stage,
+        report: &Report,
+    ) -> Result<Option<Timestamp>, Error> {
+        let change = report.change(stage, self.clock.now())?;
+        let found = self.store.load_followed(&[firing]).await?.pop();
+        let followed = found.filter(|it| matches!(it.work, Work::Report { .. }));
+        let mut followed = followed.ok_or(Error::NotExpected(firing))?;
+        if !self.keep(firing, &change).await? {
+            return Err(self.why_refused(firing).await?);
+        }
+        if change.ending.is_some() {
+            let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
+            wake_firing(store, clock, self.sleeper.as_ref(), firing).await;
+            return Ok(None);
+        }
+        followed.heard_at = change.heard_at;
+        Ok(Some(followed.expected_until()))
+    }
+
+    /// The one place where what a report says is kept: its end, bounded, in the firing's row.
+    async fn keep(&self, firing: TaskId, change: &FollowedChange) -> store::Result<bool> {
+        self.store.change_followed(firing, change).await
+    }
+
+    async fn why_refused(&self, firing: TaskId) -> store::Result<Error> {
+        let followed = self.store.load_followed(&[firing]).await?.pop();
+        Ok(match followed.and_then(|followed| followed.ending) {
+            Some(ending) if ending.ended != Ended::Cancelled => Error::Ended { firing, ending },
+            _ => Error::Cancelled(firing),
+        })
+    }
+}
