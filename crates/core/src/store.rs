@@ -13,6 +13,7 @@ mod error;
 mod overview;
 mod page;
 mod permit;
+mod run_log;
 mod schedule;
 mod sign_in;
 mod source;
@@ -31,6 +32,7 @@ pub use overview::{
 };
 pub use page::{EXAMINED_MAX, Page};
 pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
+pub use run_log::{LogExtent, LogPage, LogPiece, LogWrite, PIECE_BYTES_MAX, RunId, RunLogStore};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
@@ -412,6 +414,7 @@ pub trait Store:
     + PermitStore
     + AlertStore
     + CourtesyStore
+    + RunLogStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

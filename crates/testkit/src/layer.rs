@@ -28,12 +28,13 @@ use almanack_core::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
         ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
         EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
-        EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage, KnownEntry, LedgerPage, Node,
-        NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest,
-        PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result, ScheduleFilter,
-        ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore,
-        SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore,
-        UnreadEntry, Visitor, Written,
+        EntryRetention, ExpiredClaim, Finished, Fleet, HistoryPage, KnownEntry, LedgerPage,
+        LogExtent, LogPage, LogPiece, LogWrite, Node, NodeStore, Nudges, OnceKey, OnceRecord,
+        OverviewStore, Page, PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries,
+        PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore,
+        SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StatusCount,
+        Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor,
+        Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -280,5 +281,14 @@ layered! {
         load_courtesy_hosts(&query: CourtesyQuery) -> Vec<HostCounts>;
         load_courtesy_days(&query: CourtesyQuery) -> Vec<DayCounts>;
         prune_courtesy(before: Day) -> usize;
+    }
+    RunLogStore {
+        append_run_logs(writes: Vec<LogWrite>) -> ();
+        report_to_run_log(
+            run: RunId, &text: [u8], bytes_max: u64, now: Timestamp
+        ) -> bool;
+        load_run_log(page: LogPage) -> Vec<LogPiece>;
+        load_run_log_extents(task_id: TaskId) -> Vec<LogExtent>;
+        prune_run_logs(before: Timestamp, limit: usize) -> usize;
     }
 }

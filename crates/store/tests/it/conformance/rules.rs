@@ -246,6 +246,17 @@ macro_rules! conformance {
                 ss_26_hosts_and_days_are_summed,
                 ss_26_old_days_are_deleted,
             ]
+            run_log: [
+                dp_20_a_run_log_comes_back_byte_for_byte,
+                dp_20_a_log_is_read_from_anywhere_in_it,
+                dp_20_the_piece_that_grows_is_written_in_its_place,
+                dp_20_what_is_cut_is_no_longer_kept_and_its_place_is_seen,
+                dp_20_attempts_have_logs_of_their_own,
+                dp_20_reports_of_several_nodes_follow_each_other,
+                dp_20_reports_end_where_the_log_is_full,
+                dp_20_old_pieces_are_deleted_oldest_first,
+                dp_20_a_piece_that_is_too_long_changes_nothing,
+            ]
             fleet: [
                 ss_15_there_is_no_price_before_the_first,
                 ss_15_checks_are_counted_from_price_to_price,
