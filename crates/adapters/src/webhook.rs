@@ -2,11 +2,15 @@
 //!
 //! Signed and sent exactly like a callback, in `call.rs`; only what is sent differs: the firing,
 //! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
-//! which is the same for every attempt at one firing.
+//! which is the same for every attempt at one firing. What it answers is kept in the run's log.
+
+use std::sync::Arc;
 
 use almanack_core::{
     finish::Outcome,
     plan::{Firing, Trigger},
+    run_log::RunLogs,
+    store::RunId,
     target::{Launcher, Target},
     task::ClaimedTask,
 };
@@ -16,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    call::{Behaviour, Caller},
+    call::{Behaviour, Caller, Received},
     launcher::wrong_target,
 };
 
@@ -24,6 +28,7 @@ use crate::{
 pub struct WebhookLauncher {
     pub caller: Caller,
     pub behaviour: Behaviour,
+    pub logs: Arc<dyn RunLogs>,
 }
 
 #[async_trait]
@@ -36,7 +41,22 @@ impl Launcher for WebhookLauncher {
         let Ok(notice) = serde_json::to_vec(&notice) else {
             return Outcome::give_up("the firing cannot be written as JSON");
         };
-        self.caller.call(url, &self.behaviour, task, notice).await
+        let called = self.caller.exchange(url, &self.behaviour, task, notice);
+        let (outcome, received) = called.await;
+        if let Some(received) = received {
+            self.logs.report(RunId::of(task), &report(&received)).await;
+        }
+        outcome
+    }
+}
+
+/// The status, and the answer if it is text.
+fn report(received: &Received) -> String {
+    let Received { status, body } = received;
+    match std::str::from_utf8(body) {
+        Ok("") => format!("HTTP {status}\n"),
+        Ok(text) if !text.contains('\0') => format!("HTTP {status}\n{text}\n"),
+        _ => format!("HTTP {status}\n({} bytes that are not text)\n", body.len()),
     }
 }
 

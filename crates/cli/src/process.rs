@@ -193,6 +193,7 @@ async fn admit_watched(
     let clock: Arc<dyn Clock> = timing.clock.clone();
     node.sources = Some(sources.keeper());
     node.keep.stories = wiring::stories_kept(settings);
+    node.keep.run_logs = wiring::run_logs_kept(settings);
     node.backups = wiring::backups(settings, &clock);
     node.watch = Some(equipment.watch());
     node.heartbeat = wiring::alerts::heartbeat(settings, outbound, &clock);

@@ -71,6 +71,8 @@ pub(crate) struct Equipment {
 pub(super) struct Lasting {
     pub(super) environment: BTreeMap<String, String>,
     pub(super) store: Arc<dyn Store>,
+    /// Other connections than those that claim.
+    pub(super) changes: Arc<dyn Store>,
     pub(super) timing: Timing,
     pub(super) rescheduler: Arc<Rescheduler>,
     sources: Lookout,
@@ -134,6 +136,7 @@ impl Equipment {
         let lasting = Lasting {
             environment: ground.environment.clone(),
             store: Arc::clone(store),
+            changes: Arc::clone(changes),
             timing: timing.clone(),
             sources: Lookout::new(
                 settings,

@@ -4,13 +4,21 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     command::{self, Allowed, CommandLauncher, CommandSettings},
-    github::{Github, GithubSettings, Token, WorkflowLauncher},
+    github::{Github, GithubSettings, ReportsRuns, Token, WorkflowLauncher},
     webhook::WebhookLauncher,
 };
-use almanack_core::{edition::EDITION_TICK, plan::DISPATCH, store::Store, time::Clock};
+use almanack_core::{
+    edition::EDITION_TICK,
+    plan::DISPATCH,
+    run_log::{KnownSecrets, RunLogs},
+    secret::Secret,
+    store::Store,
+    time::Clock,
+};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
+    run_log::RunLogKeeper,
 };
 
 use super::{Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share};
@@ -49,9 +57,11 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         clock: Arc::clone(&shared),
         done_here: ticks.collect(),
     };
-    let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
+    let logs: Arc<dyn RunLogs> = Arc::new(run_logs(own));
+    let webhooks = webhooks(own, Arc::clone(&shared), Arc::clone(&logs));
     let slots = settings.node.slots;
     let commands = commands(&settings.command, &own.lasting.environment, slots);
+    let commands = commands.logging(Arc::clone(&logs));
     let sleeper = Arc::clone(&timing.sleeper);
     let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper)
         .with_firings_max(slots / FIRINGS_PART)
@@ -59,6 +69,7 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         .with("webhook", Arc::new(webhooks))
         .with("command", Arc::new(commands));
     if let Some(workflows) = workflows(&settings.github, outbound, shared, store)? {
+        let workflows = ReportsRuns::new(Arc::new(workflows), logs, &settings.github.api_url);
         dispatch = dispatch.with("workflow", Arc::new(workflows));
     }
     let kind = own_kind(DISPATCH)?;
@@ -67,10 +78,27 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         .waiting(kind, BACKOFF))
 }
 
-fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
-    let behaviour = behaviour(settings);
-    let caller = outbound.caller(clock);
-    WebhookLauncher { caller, behaviour }
+/// Written through other connections than those that claim.
+fn run_logs(own: Own<'_>) -> RunLogKeeper {
+    let (settings, lasting) = (own.settings, own.lasting);
+    let listed = settings.command.environment.iter();
+    let listed = listed.filter_map(|name| lasting.environment.get(name));
+    let listed = listed.map(|value| Secret::new(value));
+    let secrets = KnownSecrets::new(settings.hidden.secrets().chain(listed));
+    let clock: Arc<dyn Clock> = lasting.timing.clock.clone();
+    let times = (clock, Arc::clone(&lasting.timing.sleeper));
+    let store = Arc::clone(&lasting.changes);
+    RunLogKeeper::new(store, times, settings.limits.run_log_bytes, secrets)
+}
+
+fn webhooks(own: Own<'_>, clock: Arc<dyn Clock>, logs: Arc<dyn RunLogs>) -> WebhookLauncher {
+    let behaviour = behaviour(own.settings);
+    let caller = own.outbound.caller(clock);
+    WebhookLauncher {
+        caller,
+        behaviour,
+        logs,
+    }
 }
 
 /// Without a token, GitHub is not called.
