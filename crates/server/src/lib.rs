@@ -31,6 +31,7 @@ mod paging;
 pub mod picture;
 pub mod problem;
 mod receipts;
+mod run_logs;
 mod schedules;
 pub mod serve;
 mod sources;

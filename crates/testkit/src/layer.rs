@@ -16,7 +16,7 @@ use almanack_core::{
     edition::{Account, Edition, account, document::Document},
     finish::Finish,
     history::Decision,
-    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    plan::{Edit, FiredByHand, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     sign_in::{Session, User},
     source::{
@@ -190,6 +190,9 @@ layered! {
         list_schedules(&filter: ScheduleFilter) -> Page<Schedule, ScheduleName>;
         write_schedules(writes: Vec<ScheduleWrite>) -> Vec<Applied>;
         load_slots(id: ScheduleId, page: LedgerPage) -> Vec<Slot>;
+        load_fired_by_hand(
+            &name: ScheduleName, from: Timestamp, page: LedgerPage
+        ) -> Vec<FiredByHand>;
         load_edits(id: ScheduleId, limit: usize) -> Vec<Edit>;
         load_decided_ahead(after: Timestamp, limit: usize) -> Vec<ScheduleName>;
         prune_slots(before: Timestamp, limit: usize) -> usize;

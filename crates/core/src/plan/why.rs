@@ -12,6 +12,13 @@ use crate::task::{Status, Task};
 /// What to do about a schedule that a wrong clock planned.
 const REWIND: &str = "`almanack schedule rewind` takes the schedule back to the present";
 
+/// Who cancelled a firing, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancelled {
+    pub by: String,
+    pub at: Timestamp,
+}
+
 /// Everything that is known about an instant of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
@@ -39,6 +46,10 @@ pub struct Facts<'a> {
     /// then nothing after that row is forgotten.
     pub earlier_kept: bool,
     pub firing: Option<&'a Task>,
+    /// Who cancelled the firing, and when, if that is known.
+    pub cancelled: Option<&'a Cancelled>,
+    /// How much later than the slot it fires, by its splay.
+    pub splay: SignedDuration,
     pub now: Timestamp,
 }
 
@@ -81,16 +92,19 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
         return decided_ahead(facts, row);
     }
     match row.verdict {
-        Verdict::Fired => format!("{at} fired {late} after its time{}.", ending(facts)),
-        Verdict::CaughtUp => format!(
-            "{at} was missed and caught up {late} after its time{}.",
-            ending(facts)
-        ),
+        Verdict::Fired => {
+            let (splay, ending) = (by_splay(facts), ending(facts));
+            format!("{at} fired {late} after its time{splay}{ending}.")
+        }
+        Verdict::CaughtUp => {
+            let (splay, ending) = (by_splay(facts), ending(facts));
+            format!("{at} was missed and caught up {late} after its time{splay}{ending}.")
+        }
         Verdict::Skipped(reason) => {
             let because = because(reason, row, &late);
             let later = match reason {
                 // What is there is what kept it from firing.
-                Reason::Cancelled => String::new(),
+                Reason::Cancelled => by_whom(facts),
                 _ => backfilled(facts),
             };
             format!("{at} was skipped: {because}{later}.")
@@ -156,7 +170,7 @@ fn ending(facts: Facts<'_>) -> String {
     let detail = detail.unwrap_or_default();
     match task.status {
         Status::Success => format!(", and task {} succeeded{tries}", task.id),
-        Status::Cancelled => format!(", and task {} was cancelled", task.id),
+        Status::Cancelled => format!(", and task {} was cancelled{}", task.id, by_whom(facts)),
         Status::Running => format!(", and task {} is running", task.id),
         Status::Init => format!(", and task {} is waiting", task.id),
         Status::Fail if task.due_at.is_some() => {
@@ -164,6 +178,19 @@ fn ending(facts: Facts<'_>) -> String {
         }
         Status::Fail => format!(", but task {} failed{tries}{detail}", task.id),
     }
+}
+
+/// The part of the delay that the schedule itself asks for.
+fn by_splay(facts: Facts<'_>) -> String {
+    if facts.splay.is_zero() {
+        return String::new();
+    }
+    format!(", {} of it by its splay", lateness(facts.splay))
+}
+
+fn by_whom(facts: Facts<'_>) -> String {
+    let by = |it: &Cancelled| format!(" (by {} at {})", it.by, it.at);
+    facts.cancelled.map(by).unwrap_or_default()
 }
 
 fn backfilled(facts: Facts<'_>) -> String {
@@ -209,9 +236,10 @@ fn undecided(facts: Facts<'_>) -> String {
         State::Removed { since } => {
             format!("{at} does not fire: the schedule was removed at {since}.")
         }
-        State::Parked { since, reason } => {
-            format!("{at} is undecided: the schedule has been parked since {since} ({reason}).")
-        }
+        State::Parked { since, reason } => format!(
+            "{at} is undecided: the schedule has been parked since {since} ({reason}); it is \
+             planned again once that is corrected."
+        ),
         State::Paused(pause) if covers(pause, at) => {
             let by = super::paused_by(pause);
             format!(
@@ -223,8 +251,15 @@ fn undecided(facts: Facts<'_>) -> String {
             format!("{at} will not fire: a clock that was ahead planned this schedule. {REWIND}.")
         }
         _ if at > facts.now => {
-            let wait = lateness(at.duration_since(facts.now));
-            format!("{at} is still to come: it will fire in {wait}.")
+            let due_at = at.saturating_add(facts.splay).unwrap_or(at);
+            let wait = lateness(due_at.duration_since(facts.now));
+            let splay = by_splay(facts);
+            format!("{at} is still to come: it will fire in {wait}{splay}.")
+        }
+        State::Active if facts.now.duration_since(at) < facts.splay => {
+            let left = facts.splay - facts.now.duration_since(at);
+            let (left, splay) = (lateness(left), lateness(facts.splay));
+            format!("{at} waits for its splay of {splay}: it will fire in {left}.")
         }
         _ => match facts.waits_since {
             Some(since) => format!("{at} waits for the firing before it, since {since}."),

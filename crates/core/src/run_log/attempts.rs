@@ -119,8 +119,16 @@ mod tests {
         let at = Timestamp::UNIX_EPOCH;
         for (outcome, detail, expected) in [
             ("running", None, None),
-            ("done", Some("exit code 0: hunter2"), Some("Done: exit code 0.")),
-            ("retry", Some("exit code 3: hunter2"), Some("Failed: exit code 3.")),
+            (
+                "done",
+                Some("exit code 0: hunter2"),
+                Some("Done: exit code 0."),
+            ),
+            (
+                "retry",
+                Some("exit code 3: hunter2"),
+                Some("Failed: exit code 3."),
+            ),
             ("failed", None, Some("Failed.")),
             (
                 "lease_expired",

@@ -73,6 +73,8 @@ codes! {
     NoSuchReceipt = "no_such_receipt", NOT_FOUND, "No such receipt";
     /// No schedule has this name.
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
+    /// No firing has this number or this time.
+    NoSuchFiring = "no_such_firing", NOT_FOUND, "No such firing";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
     /// No subscription at a hub has this callback.

@@ -1,6 +1,6 @@
 //! Schedules, ledgers and change histories in the API: `core`'s own types with derived fields.
 
-use almanack_core::plan::{Edit, Schedule, ScheduleName, Slot, slot_identity};
+use almanack_core::plan::{Edit, LedgerRow, Schedule, ScheduleName, slot_identity};
 
 use crate::prelude::*;
 
@@ -21,23 +21,29 @@ pub(crate) struct SchedulesView {
     pub(super) next_cursor: Option<String>,
 }
 
-/// One ledger row: a slot that fired, or consecutive slots skipped for the same reason.
+/// One ledger row: a slot that fired, consecutive slots skipped for the same reason, or a firing that
+/// a person asked for.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotView {
     #[serde(flatten)]
-    slot: Slot,
+    row: LedgerRow,
     /// Subject of its firing, a task of kind DISPATCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     firing: Option<String>,
 }
 
 impl SlotView {
-    pub(super) fn of(name: &ScheduleName, slot: Slot) -> Self {
-        let firing = slot_identity(name, slot.slot_at).ok();
-        let firing = firing.filter(|_| slot.verdict.is_fired());
+    pub(super) fn of(name: &ScheduleName, row: LedgerRow) -> Self {
+        let firing = match &row {
+            LedgerRow::Slot(slot) => {
+                let firing = slot_identity(name, slot.slot_at).ok();
+                firing.filter(|_| slot.verdict.is_fired())
+            }
+            LedgerRow::ByHand(fired) => Some(fired.identity.clone()),
+        };
         Self {
             firing: firing.map(|identity| identity.subject.to_string()),
-            slot,
+            row,
         }
     }
 }

@@ -173,6 +173,7 @@ macro_rules! conformance {
                 dp_16_a_decided_slot_stays_unchanged,
                 dp_16_a_new_schedule_may_come_with_its_first_slots,
                 dp_16_pages_of_a_ledger_cover_every_row_once,
+                dp_16_firings_by_hand_are_found_by_their_times,
                 old_ledger_rows_are_pruned,
                 dp_24_slots_decided_ahead_are_found_and_taken_back,
                 edits_are_reported_oldest_first,
