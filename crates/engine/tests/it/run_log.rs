@@ -12,12 +12,17 @@ use almanack_core::{
     run_log::{KnownSecrets, RunLogs, read_page},
     secret::Secret,
     store::{
-        ClaimRequest, Claimed, Error, LogPage, LogWrite, PIECE_BYTES_MAX, Result, RunId, Store,
+        ClaimRequest, Claimed, Error, LogPage, LogPiece, LogWrite, PIECE_BYTES_MAX, Result, RunId,
+        Store,
     },
     task::{TaskId, Term},
     time::Clock as _,
 };
-use almanack_engine::run_log::{CALL_BYTES_MAX, RunLogKeeper};
+use almanack_engine::{
+    node,
+    retention::Retention,
+    run_log::{CALL_BYTES_MAX, RunLogKeeper},
+};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     fixture::{PUBLISH, claim_request, put},
@@ -25,7 +30,9 @@ use almanack_testkit::{
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
+use tokio_util::sync::CancellationToken;
 
+use crate::node::{ports, settings};
 use crate::virtual_time::{VirtualTime, pause};
 
 const MIB: u64 = 1024 * 1024;
@@ -265,4 +272,49 @@ async fn dp_20_output_waits_for_a_store_that_is_away() {
     stage.meter.0.refused.store(0, Ordering::SeqCst);
     pause(Duration::from_secs(5)).await;
     assert_eq!(stage.kept(run(2)).await.1, "lost?\n", "it is kept late");
+}
+
+/// Whatever the number of pieces, by their own age; and never later than tasks.
+#[tokio::test(start_paused = true)]
+async fn dp_20_old_run_logs_are_deleted_and_young_ones_stay() {
+    let hours = SignedDuration::from_hours;
+    let rows = [
+        (Retention::After(hours(48)), Retention::Keep, 2),
+        (
+            Retention::After(hours(24 * 365)),
+            Retention::After(hours(48)),
+            2,
+        ),
+        (Retention::Keep, Retention::After(hours(1)), 1),
+        (Retention::Keep, Retention::Keep, 202),
+    ];
+    for (tasks, run_logs, left) in rows.map(|(logs, tasks, left)| (tasks, logs, left)) {
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
+        let time = VirtualTime::start();
+        let piece = |place: u64, age: i64| LogWrite {
+            run: run(1),
+            piece: LogPiece {
+                at: place,
+                text: b"x".to_vec(),
+            },
+            cut: 0..0,
+            written_at: time.now() - hours(age),
+        };
+        let old = (0..200).map(|place| piece(place, 72));
+        let young = [piece(200, 2), piece(201, 0)];
+        let writes = old.chain(young).collect();
+        store.append_run_logs(writes).await.unwrap();
+        let ports = ports(store.clone(), time, 1, Duration::ZERO);
+        let mut node = node::admit(ports, settings(SignedDuration::ZERO))
+            .await
+            .unwrap();
+        (node.keep.tasks, node.keep.run_logs) = (tasks, run_logs);
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(node.run(stop.clone()));
+        pause(Duration::from_mins(2)).await;
+        let extents = store.load_run_log_extents(TaskId(1)).await.unwrap();
+        assert_eq!(extents[0].kept, left, "{tasks:?} {run_logs:?}");
+        stop.cancel();
+        running.await.unwrap();
+    }
 }
