@@ -81,6 +81,12 @@ impl<'a> Seal<'a> {
     }
 }
 
+/// What was answered; a body that was too large is left out.
+pub(crate) struct Received {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
 /// Makes the calls.
 pub struct Caller {
     pub client: Client,
@@ -107,17 +113,17 @@ impl Caller {
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
-        self.call_for_status(url, behaviour, task, body).await.0
+        self.exchange(url, behaviour, task, body).await.0
     }
 
-    /// The same, with the answer's status, if there was an answer.
-    pub(crate) async fn call_for_status(
+    /// [`Self::call`], with what was answered.
+    pub(crate) async fn exchange(
         &self,
         url: &str,
         behaviour: &Behaviour,
         task: &ClaimedTask,
         body: Vec<u8>,
-    ) -> (Outcome, Option<u16>) {
+    ) -> (Outcome, Option<Received>) {
         let mut permit = match self.enter(url) {
             Ok(permit) => permit,
             Err(busy) => return (busy, None),
@@ -132,14 +138,17 @@ impl Caller {
         if let (Ok(_), Some(permit)) = (&answered, &mut permit) {
             permit.answered();
         }
-        let outcome = match answered {
-            Ok(answer) => self.read(answer, behaviour).await,
-            Err(error) => unanswered(&error),
+        let answered = match answered {
+            Ok(answer) => {
+                let (outcome, received) = self.read(answer, behaviour).await;
+                (outcome, Some(received))
+            }
+            Err(error) => (unanswered(&error), None),
         };
         if let Some(traced) = traced {
             traced.end(self.clock.now(), url, status);
         }
-        (outcome, status)
+        answered
     }
 
     fn request(
@@ -159,15 +168,17 @@ impl Caller {
     }
 
     /// The status counts. A body that cannot be read, or is too large, has no `code`.
-    async fn read(&self, mut answer: http::Answer, behaviour: &Behaviour) -> Outcome {
-        let body = answer.read().await;
-        let code = body.ok().and_then(|body| code_of(&body));
+    async fn read(&self, mut answer: http::Answer, behaviour: &Behaviour) -> (Outcome, Received) {
+        let body = answer.read().await.unwrap_or_default();
+        let (status, code) = (answer.head.status, code_of(&body));
         let answer = Answer {
-            status: answer.head.status,
+            status,
             code: code.as_deref(),
             retry_after: answer.head.header(&header::RETRY_AFTER),
         };
-        judge(&answer, &behaviour.already_done, self.clock.now())
+        let outcome = judge(&answer, &behaviour.already_done, self.clock.now());
+        let body = body.to_vec();
+        (outcome, Received { status, body })
     }
 }
 

@@ -6,8 +6,8 @@
 //! a time after which it and everything it started is stopped. A [supervisor](supervise()) stops it
 //! when the node dies, too, so that the next attempt never runs beside it (DP-25).
 //!
-//! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed.
-//! Exit code 0 is done; any other end may pass, so it is tried again inside the firing's window.
+//! What it prints goes into its run's log as it is printed, without the secrets that the node knows,
+//! and as much of its end as fits into the attempt's detail: enough to see why it failed. Exit code 0 is done; any other end may pass, so it is tried again inside the firing's window.
 
 mod output;
 mod permission;
@@ -18,12 +18,15 @@ use std::{
     io,
     path::PathBuf,
     process::{ExitStatus, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
 use almanack_core::{
     finish::Outcome,
     plan::{Firing, Trigger},
+    run_log::{NoRunLogs, RunLog, RunLogs},
+    store::RunId,
     target::{ELSEWHERE_AFTER, Launcher, Target},
     task::ClaimedTask,
 };
@@ -42,7 +45,7 @@ use crate::{
     launcher::wrong_target,
     process::{self, Leash},
 };
-use output::Tail;
+use output::{Output, Tail};
 
 pub use permission::Allowed;
 pub use supervise::{SUPERVISE, supervise};
@@ -87,17 +90,29 @@ pub fn environment(
 }
 
 /// Fires at [`Target::Command`].
-#[derive(Debug)]
 pub struct CommandLauncher {
     settings: CommandSettings,
     places: Semaphore,
+    logs: Arc<dyn RunLogs>,
 }
 
 impl CommandLauncher {
     /// Runs commands as `settings` allow.
     pub fn new(settings: CommandSettings) -> Self {
         let places = Semaphore::new(settings.at_once_max.max(1));
-        Self { settings, places }
+        let logs = Arc::new(NoRunLogs);
+        Self {
+            settings,
+            places,
+            logs,
+        }
+    }
+
+    /// Keeps what they print in these logs.
+    #[must_use]
+    pub fn logging(mut self, logs: Arc<dyn RunLogs>) -> Self {
+        self.logs = logs;
+        self
     }
 
     fn prepare(&self, program: &str, arguments: &[String]) -> Command {
@@ -121,15 +136,24 @@ impl CommandLauncher {
 /// Runs a command with this to read, and everything it starts, for so long at most; one that ran
 /// out of time has `grace` to end by itself.
 pub(crate) async fn run(
-    mut command: Command,
+    command: Command,
     input: Option<Vec<u8>>,
     time: Duration,
     grace: Duration,
 ) -> Outcome {
+    run_logged(command, input, (time, grace), Box::new(NoRunLogs)).await
+}
+
+async fn run_logged(
+    mut command: Command,
+    input: Option<Vec<u8>>,
+    (time, grace): (Duration, Duration),
+    log: Box<dyn RunLog>,
+) -> Outcome {
     if input.is_some() {
         command.stdin(Stdio::piped());
     }
-    let started = Running::start(command, |command| {
+    let started = Running::start(command, log, |command| {
         let (child, group) = process::spawn(command)?;
         Ok((child, Leash::Group(group)))
     });
@@ -139,9 +163,13 @@ pub(crate) async fn run(
     }
 }
 
-/// As [`run`], by a supervisor.
-async fn run_supervised(command: Command, time: Duration, grace: Duration) -> Outcome {
-    let started = Running::start(command, |command| {
+/// As [`run_logged`], by a supervisor.
+async fn run_supervised(
+    command: Command,
+    (time, grace): (Duration, Duration),
+    log: Box<dyn RunLog>,
+) -> Outcome {
+    let started = Running::start(command, log, |command| {
         let (child, lifeline) = process::spawn_supervisor(command)?;
         Ok((child, Leash::Lifeline(lifeline)))
     });
@@ -206,9 +234,10 @@ impl Launcher for CommandLauncher {
         command.envs(facts(firing, task));
         let time = Duration::try_from(*timeout).unwrap_or_default();
         let grace = self.settings.stop_grace;
+        let log = self.logs.begin(RunId::of(task));
         match self.settings.supervisor {
-            Some(_) => run_supervised(command, time, grace).await,
-            None => run(command, None, time, grace).await,
+            Some(_) => run_supervised(command, (time, grace), log).await,
+            None => run_logged(command, None, (time, grace), log).await,
         }
     }
 }
@@ -233,27 +262,28 @@ fn facts(firing: &Firing, task: &ClaimedTask) -> [(&'static str, String); 5] {
 struct Running {
     child: Child,
     leash: Leash,
-    output: Receiver,
+    pipe: Receiver,
     is_open: bool,
-    tail: Tail,
+    output: Output,
 }
 
 impl Running {
     /// Both of its outputs go into one pipe, so that the order of its output is kept.
     fn start(
         mut command: Command,
+        log: Box<dyn RunLog>,
         spawn: impl FnOnce(&mut Command) -> io::Result<(Child, Leash)>,
     ) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         command.stdout(writer.try_clone()?).stderr(writer);
-        let output = Receiver::from_owned_fd(reader.into())?;
+        let pipe = Receiver::from_owned_fd(reader.into())?;
         let (child, leash) = spawn(&mut command)?;
         Ok(Self {
             child,
             leash,
-            output,
+            pipe,
             is_open: true,
-            tail: Tail::default(),
+            output: Output::into_log(log),
         })
     }
 
@@ -262,20 +292,20 @@ impl Running {
         loop {
             tokio::select! {
                 status = self.child.wait() => return status,
-                more = self.tail.listen(&mut self.output), if self.is_open => self.is_open = more,
+                more = self.output.listen(&mut self.pipe), if self.is_open => self.is_open = more,
             }
         }
     }
 
-    /// Kills what is left of it and reads the rest of its output.
+    /// Kills what is left of it and reads the rest of its output, which is then kept.
     async fn finish(mut self) -> Tail {
         drop(self.leash);
         let _ = timeout(LAST_WORDS, async {
             let _ = self.child.wait().await;
-            while self.tail.listen(&mut self.output).await {}
+            while self.output.listen(&mut self.pipe).await {}
         })
         .await;
-        self.tail
+        self.output.end().await
     }
 }
 

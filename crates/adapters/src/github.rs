@@ -23,6 +23,7 @@ mod error;
 mod launcher;
 mod memory;
 mod refs;
+mod run_address;
 mod tries;
 mod watch;
 
@@ -58,6 +59,7 @@ pub use contents::{Change, File, FileAt, Written, blob_id};
 pub use error::{Error, Sent};
 pub use launcher::WorkflowLauncher;
 pub use refs::Ref;
+pub use run_address::ReportsRuns;
 
 /// Address of the public API.
 pub const API_URL: &str = "https://api.github.com";

@@ -2,15 +2,19 @@
 //!
 //! Signed and sent exactly like a callback, in `call.rs`; only what is sent differs: the firing,
 //! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
-//! which is the same for every attempt at one firing.
+//! which is the same for every attempt at one firing. What it answers is kept in the run's log.
 //!
 //! A target with `report_within` is given addresses to report to; if it answers 202, the firing goes
 //! on until it has reported the end (DP-19, `core::follow`).
+
+use std::sync::Arc;
 
 use almanack_core::{
     finish::Outcome,
     follow::{HandedOver, Stage, Work, signed_id, to_url},
     plan::{Firing, Trigger},
+    run_log::RunLogs,
+    store::RunId,
     target::{ELSEWHERE_AFTER, Launcher, Target},
     task::{ClaimedTask, TaskId},
 };
@@ -20,7 +24,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    call::{Behaviour, Caller},
+    call::{Behaviour, Caller, Received},
     launcher::wrong_target,
     signature::SigningKey,
 };
@@ -34,6 +38,7 @@ pub struct WebhookLauncher {
     pub behaviour: Behaviour,
     /// Where receivers report to, if they can reach this node.
     pub reports: Option<ReportAddress>,
+    pub logs: Arc<dyn RunLogs>,
 }
 
 /// Where receivers report to.
@@ -97,10 +102,13 @@ impl WebhookLauncher {
             let outcome = Outcome::give_up("the firing cannot be written as JSON");
             return (outcome, None);
         };
-        let called = self
-            .caller
-            .call_for_status(url, &self.behaviour, task, notice);
-        let (outcome, status) = called.await;
+        let called = self.caller.exchange(url, &self.behaviour, task, notice);
+        let (outcome, received) = called.await;
+        let mut status = None;
+        if let Some(received) = received {
+            self.logs.report(RunId::of(task), &report(&received)).await;
+            status = Some(received.status);
+        }
         let accepted = report_within.filter(|_| status == Some(ACCEPTED));
         let within_s = accepted.map(|within| within.as_secs());
         (outcome, within_s.map(|within_s| Work::Report { within_s }))
@@ -118,6 +126,16 @@ impl Launcher for WebhookLauncher {
             (_, Some(work)) => HandedOver::Works(work),
             (outcome, None) => HandedOver::Ended(outcome),
         }
+    }
+}
+
+/// The status, and the answer if it is text.
+fn report(received: &Received) -> String {
+    let Received { status, body } = received;
+    match std::str::from_utf8(body) {
+        Ok("") => format!("HTTP {status}\n"),
+        Ok(text) if !text.contains('\0') => format!("HTTP {status}\n{text}\n"),
+        _ => format!("HTTP {status}\n({} bytes that are not text)\n", body.len()),
     }
 }
 

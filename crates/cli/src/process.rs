@@ -109,7 +109,7 @@ pub(crate) async fn start(
         editions: equipment.editions(),
         public_editions: settings.editions.on().is_some_and(|it| it.keys.public),
         tick: equipment.tick(passes),
-        report_verifier: equipment.report_verifier(),
+        reporting: equipment.reporting(),
         store: stores.pages,
         changes: stores.changes,
         clock: clock.clone(),
@@ -194,6 +194,7 @@ async fn admit_watched(
     let clock: Arc<dyn Clock> = timing.clock.clone();
     node.sources = Some(sources.keeper());
     node.keep.stories = wiring::stories_kept(settings);
+    node.keep.run_logs = wiring::run_logs_kept(settings);
     node.backups = wiring::backups(settings, &clock);
     node.watch = Some(equipment.watch());
     node.heartbeat = wiring::alerts::heartbeat(settings, outbound, &clock);

@@ -258,6 +258,10 @@ pub(crate) fn stories_kept(settings: &Settings) -> retention::Retention {
     kept_for(settings.editions.on().and_then(Edition::keep_for))
 }
 
+pub(crate) fn run_logs_kept(settings: &Settings) -> retention::Retention {
+    kept_for(settings.retention.keep_run_logs_for())
+}
+
 fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
     match period {
         Some(period) => retention::Retention::After(period),

@@ -38,6 +38,7 @@ pub mod place;
 pub mod plan;
 pub mod reschedule;
 pub mod reserved;
+pub mod run_log;
 pub mod schedule;
 pub mod secret;
 pub mod sign_in;

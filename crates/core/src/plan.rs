@@ -20,6 +20,7 @@
 //! - A look is bounded. What does not fit is left for the next one, which is due at once.
 //! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
 
+mod by_hand;
 mod compare;
 mod definition;
 mod firing;
@@ -35,6 +36,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub use by_hand::{ByHand, FiredByHand, LedgerRow, merged, subject_ranges};
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub(crate) use definition::derived_name;
 pub use definition::{
@@ -50,7 +52,7 @@ pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
 };
 pub use stored::StoredDefinition;
-pub use why::{Facts, why};
+pub use why::{Cancelled, Facts, why};
 
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
 /// about a millisecond, and every other schedule gets its turn in between.

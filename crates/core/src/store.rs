@@ -14,6 +14,7 @@ mod firing;
 mod overview;
 mod page;
 mod permit;
+mod run_log;
 mod schedule;
 mod sign_in;
 mod source;
@@ -33,6 +34,7 @@ pub use overview::{
 };
 pub use page::{EXAMINED_MAX, Page};
 pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
+pub use run_log::{LogExtent, LogPage, LogPiece, LogWrite, PIECE_BYTES_MAX, RunId, RunLogStore};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
@@ -415,6 +417,7 @@ pub trait Store:
     + AlertStore
     + CourtesyStore
     + FiringStore
+    + RunLogStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

@@ -179,6 +179,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         keep: Keep {
             tasks: settings.retention,
             stories: Retention::Keep,
+            run_logs: Retention::Keep,
         },
         sources: None,
         watch: None,

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    follow::{Ended, Ending, FollowedChange, InvalidReport, Report, Stage, Work},
-    store::{self, Store},
-    task::TaskId,
+    follow::{Ended, Ending, InvalidReport, Report, Stage, Work},
+    run_log::RunLogs,
+    store::{self, RunId, Store},
+    task::{TaskId, Term},
     time::{Clock, Sleeper},
 };
 use jiff::Timestamp;
@@ -42,6 +43,7 @@ pub struct Reports {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     pub sleeper: Arc<dyn Sleeper>,
+    pub logs: Arc<dyn RunLogs>,
 }
 
 impl Reports {
@@ -57,8 +59,11 @@ impl Reports {
         let found = self.store.load_followed(&[firing]).await?.pop();
         let followed = found.filter(|it| matches!(it.work, Work::Report { .. }));
         let mut followed = followed.ok_or(Error::NotExpected(firing))?;
-        if !self.keep(firing, &change).await? {
+        if !self.store.change_followed(firing, &change).await? {
             return Err(self.why_refused(firing).await?);
+        }
+        if let Some(text) = &report.text {
+            self.log(firing, text).await?;
         }
         if change.ending.is_some() {
             let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
@@ -69,9 +74,13 @@ impl Reports {
         Ok(Some(followed.expected_until()))
     }
 
-    /// The one place where what a report says is kept: its end, bounded, in the firing's row.
-    async fn keep(&self, firing: TaskId, change: &FollowedChange) -> store::Result<bool> {
-        self.store.change_followed(firing, change).await
+    /// Adds a report to the log of the attempt that made the call, which holds the answer to it.
+    async fn log(&self, task_id: TaskId, text: &str) -> store::Result<()> {
+        let logged = self.store.load_run_log_extents(task_id).await?;
+        let term = logged.iter().map(|extent| extent.term).max();
+        let term = term.unwrap_or(Term(1));
+        self.logs.report(RunId { task_id, term }, text).await;
+        Ok(())
     }
 
     async fn why_refused(&self, firing: TaskId) -> store::Result<Error> {

@@ -19,6 +19,8 @@ use crate::{node::Ports, wake::later};
 
 /// Rows looked at in one step.
 pub const STEP: usize = 500;
+/// Pieces of run logs in one step; a piece is as large as many rows.
+const PIECES: usize = 50;
 /// Steps over the ledger, and over keys, beside each step over the tasks.
 const SLOT_STEPS: usize = 100;
 /// Between two steps of a walk that finds nothing.
@@ -51,6 +53,8 @@ pub struct Keep {
     pub tasks: Retention,
     /// Stories and batches of archived editions (ED-31).
     pub stories: Retention,
+    /// What runs printed; never longer than their tasks.
+    pub run_logs: Retention,
 }
 
 /// Forgets until `stop`.
@@ -115,8 +119,13 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
         forget_empty_lanes(ports).await?;
         forget_stories(ports, keep.stories).await?;
     }
+    let pieces = forget_run_logs(ports, keep).await?;
     let Some(before) = ended_before(ports, keep.tasks) else {
-        return Ok(Step::default());
+        return Ok(Step {
+            rows: pieces,
+            is_behind: pieces >= PIECES,
+            ..Step::default()
+        });
     };
     let pruned = ports.store.prune(before, after, STEP).await?;
     let Pruned { rows, next, oldest } = pruned;
@@ -129,9 +138,9 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     }
     let young = oldest.is_some_and(|oldest| is_young(oldest, before, ports.clock.now()));
     Ok(Step {
-        rows,
+        rows: rows + pieces,
         next: next.filter(|_| !young),
-        is_behind: slots.max(keys) >= SLOT_STEPS * STEP,
+        is_behind: slots.max(keys) >= SLOT_STEPS * STEP || pieces >= PIECES,
     })
 }
 
@@ -148,6 +157,15 @@ fn ended_before(ports: &Ports, retention: Retention) -> Option<Timestamp> {
     };
     let before = ports.clock.now().saturating_sub(age);
     Some(before.unwrap_or(Timestamp::MIN))
+}
+
+/// A log without its task would be found by nobody.
+async fn forget_run_logs(ports: &Ports, keep: Keep) -> Result<usize, store::Error> {
+    let limits = [keep.run_logs, keep.tasks].map(|retention| ended_before(ports, retention));
+    let Some(before) = limits.into_iter().flatten().max() else {
+        return Ok(0);
+    };
+    ports.store.prune_run_logs(before, PIECES).await
 }
 
 /// Days are counted in UTC here, whatever the edition's own zone: half a day does not matter after

@@ -29,7 +29,7 @@ use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
     alerts, batch, editions, events, firings, health, lookup, metrics, nodes, openapi, problem,
-    receipts, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
+    receipts, run_logs, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -72,6 +72,7 @@ pub fn app(state: Arc<AppState>) -> Router {
         .layer(Extension(Arc::new(metrics::Scrapes::default())))
         .layer(Extension(Arc::new(tick::Ticks::default())))
         .layer(Extension(Arc::new(editions::runs::Runs::default())))
+        .layer(Extension(Arc::new(run_logs::Waiting::default())))
         .fallback(no_such_path)
         .with_state(state);
     surround(router, body_bytes, numbered, clock)
@@ -135,7 +136,15 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(subscriptions::list_subscriptions))
         .merge(guarded_sources())
         .merge(guarded_editions());
-    by_method(router).merge(administered())
+    by_method(router).merge(logged()).merge(administered())
+}
+
+/// What runs printed. The handlers check the scope: authentication alone lets readers read.
+fn logged() -> OpenApiRouter<Arc<AppState>> {
+    let router = OpenApiRouter::new()
+        .routes(register!(run_logs::get_firing_log))
+        .routes(register!(run_logs::get_schedule_log));
+    openapi::guarded(router, |_| Scope::Operate)
 }
 
 /// Tokens and users. The handlers check the scope: authentication alone lets readers list.

@@ -10,6 +10,7 @@ use almanack_engine::reports::{Error, Reports};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, Query};
 
+use crate::Reporting;
 use crate::prelude::*;
 
 /// Largest body of a report.
@@ -92,19 +93,18 @@ async fn take(
     body: Body,
 ) -> Result<Json<ReportedView>> {
     let firing = TaskId(id);
-    let verifier = state.report_verifier.get();
-    let genuine = verifier
-        .as_deref()
-        .is_some_and(|verifier| may_report(verifier, firing, &signed.signature));
-    if !genuine {
+    let reporting = state.reporting.get();
+    let genuine = |it: &&Reporting| may_report(&*it.verifier, firing, &signed.signature);
+    let Some(reporting) = reporting.as_ref().as_ref().filter(genuine) else {
         let detail = "the signature does not belong to this firing; use the address from the call";
         return Err(Problem::new(Code::BadSignature, detail));
-    }
+    };
     let report = read(body).await?;
     let reports = Reports {
         store: Arc::clone(&state.changes),
         clock: Arc::clone(&state.clock),
         sleeper: Arc::clone(&state.sleeper),
+        logs: Arc::clone(&reporting.logs),
     };
     let next_report_until = reports.take(firing, stage, &report).await?;
     Ok(Json(ReportedView {

@@ -32,6 +32,7 @@ mod paging;
 pub mod picture;
 pub mod problem;
 mod receipts;
+mod run_logs;
 mod schedules;
 pub mod serve;
 mod sources;
@@ -48,6 +49,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     address::IpNet,
+    run_log::RunLogs,
     sign_in::password::Passwords,
     signature::Verifier,
     source::hub::Reach,
@@ -117,8 +119,8 @@ pub struct AppState {
     pub public_editions: bool,
     /// Runs one pass of everything due, on request.
     pub tick: Tick,
-    /// Verifies reports about firings; absent: there are none.
-    pub report_verifier: Reloadable<Option<Arc<dyn Verifier>>>,
+    /// Takes reports about firings; absent: there are none.
+    pub reporting: Reloadable<Option<Reporting>>,
     /// The store for reads; every change goes through `rescheduler`, `schedules` or `sources`. Slow
     /// readers wait here and delay no other work (SF-01).
     pub store: Arc<dyn Store>,
@@ -150,6 +152,13 @@ pub struct AppState {
     pub about: About,
     /// The version to report.
     pub version: &'static str,
+}
+
+/// Takes reports about firings.
+pub struct Reporting {
+    pub verifier: Arc<dyn Verifier>,
+    /// Keeps what they say.
+    pub logs: Arc<dyn RunLogs>,
 }
 
 /// A configured value for display: never a secret.

@@ -5,7 +5,7 @@
 //! still be shown by name; lists omit it unless requested.
 
 use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName};
-use almanack_core::store::{LedgerPage, ScheduleFilter};
+use almanack_core::store::ScheduleFilter;
 use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
 use axum::extract::FromRequestParts;
@@ -142,11 +142,8 @@ pub(crate) async fn get_schedule(
     let count = check_count(query.next).map_err(Problem::in_query)?;
     let schedule = find(&state, &name).await?;
     let lang = Lang::accepted(&headers);
-    let newest = LedgerPage {
-        before: Timestamp::MAX,
-        limit: LAST_SLOTS,
-    };
-    let slots = state.store.load_slots(schedule.id, newest).await?;
+    let newest = ledger::load_rows(&state, &schedule, Timestamp::MAX, LAST_SLOTS);
+    let (slots, _) = newest.await?;
     let slots = SlotView::all(&state, &name, slots).await?;
     // A schedule that cannot be computed is still shown: that is when people look (DP-18).
     let ready = state.schedules.ready(&schedule);

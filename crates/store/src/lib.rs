@@ -1,8 +1,9 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
 //! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `permit`,
-//! `overview`, `activity`, `alert`, `courtesy` and `firing` hold the statements and carry out what is
-//! the same for both databases; `row` reads what statements return and lists what they are given. `database` says
+//! `overview`, `activity`, `alert`, `courtesy`, `firing` and `run_log` hold the statements and carry
+//! out what is the same for both databases; `row` reads what statements return and lists what they
+//! are given. `database` says
 //! what `sqlite` and `postgres` do each in its own way, `session` what a connection of either can
 //! be asked. One conformance suite proves the two equal.
 
@@ -30,6 +31,7 @@ mod permit;
 pub mod postgres;
 mod register;
 mod row;
+mod run_log;
 mod schedule;
 pub mod scratch;
 mod session;

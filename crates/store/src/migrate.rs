@@ -66,6 +66,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(19, "0019_source_options"),
     migration!(20, "0020_entry_found_by"),
     migration!(21, "0021_firing"),
+    migration!(22, "0022_run_log"),
 ];
 
 /// The tables that record the schema of a database.

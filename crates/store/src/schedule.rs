@@ -7,7 +7,10 @@
 //! exists was cancelled, the slot is not noted as fired (SF-04).
 
 use almanack_core::{
-    plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot, slot_identity},
+    plan::{
+        DISPATCH, Edit, FiredByHand, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite,
+        Slot, slot_identity, subject_ranges,
+    },
     store::{Applied, DueSchedules, LedgerPage, Page, Result, ScheduleFilter, ScheduleStore},
     task::Identity,
 };
@@ -16,7 +19,9 @@ use jiff::Timestamp;
 
 use crate::{
     database::{Access::Read, Database, SqlStore},
-    row::{self, Row, examined, listing, micros, most, nearest, one_more, unreadable, values},
+    row::{
+        self, Listing, Row, examined, listing, micros, most, nearest, one_more, unreadable, values,
+    },
     session::{Session, asked},
 };
 
@@ -156,6 +161,11 @@ pub(crate) const PRUNE_SLOTS_SQLITE: &str = "delete from slot where (schedule_id
 pub(crate) const PRUNE_SLOTS_POSTGRES: &str = "delete from slot where ctid = any (array( \
      select ctid from slot where last_at_us < $1 order by last_at_us limit $2))";
 
+/// Firings in a range of subjects that the schedule did not make itself.
+pub(crate) const LOAD_BY_HAND: &str = "select subject, kind, origin, created_at_us from task \
+     where subject >= $1 and subject < $2 and kind = $3 and is_current and origin <> $4 \
+     order by subject desc limit $5";
+
 /// What [`crate::row::edit`] reads.
 macro_rules! edit_columns {
     () => {
@@ -271,6 +281,28 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
         self.listed("load ledger", LOAD_SLOTS, values, listed).await
     }
 
+    async fn load_fired_by_hand(
+        &self,
+        name: &ScheduleName,
+        from: Timestamp,
+        page: LedgerPage,
+    ) -> Result<Vec<FiredByHand>> {
+        let own = format!("schedule {name}");
+        let mut found = Vec::new();
+        for (first, end) in subject_ranges(name, from, page.before) {
+            let values = values![first, end, DISPATCH, &own, most(page.limit)];
+            let rows = self.listed("load firings by hand", LOAD_BY_HAND, values, BY_HAND);
+            let rows = rows.await?.into_iter();
+            found.extend(
+                rows.filter_map(|(identity, by, at)| FiredByHand::read(name, identity, by, at)),
+            );
+        }
+        found.retain(|fired| (from..page.before).contains(&fired.slot_at));
+        found.sort_by_key(|fired| std::cmp::Reverse(fired.slot_at));
+        found.truncate(page.limit);
+        Ok(found)
+    }
+
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>> {
         let values = values![id.0, most(limit)];
         let listed = listing("schedule_edit", row::edit);
@@ -301,6 +333,15 @@ impl<D: Database> ScheduleStore for SqlStore<D> {
             .await
     }
 }
+
+/// What [`LOAD_BY_HAND`] answers.
+const BY_HAND: Listing<(Identity, String, Timestamp)> = listing("task", |row| {
+    let identity = Identity {
+        subject: row.get(0)?,
+        kind: row.get(1)?,
+    };
+    Ok((identity, row.text(2)?, row.get(3)?))
+});
 
 async fn page(
     session: &dyn Session,

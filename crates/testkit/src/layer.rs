@@ -17,7 +17,7 @@ use almanack_core::{
     finish::Finish,
     follow::{Followed, FollowedChange},
     history::Decision,
-    plan::{Edit, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    plan::{Edit, FiredByHand, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
     reschedule::Change,
     sign_in::{Session, User},
     source::{
@@ -30,11 +30,12 @@ use almanack_core::{
         ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
         EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
         EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage, KnownEntry,
-        LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant,
-        PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result,
-        ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
-        SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
-        TokenStore, UnreadEntry, Visitor, Written,
+        LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, Node, NodeStore, Nudges, OnceKey,
+        OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest, PermitStore, Pruned,
+        PrunedEntries, PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter,
+        ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore,
+        SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore,
+        UnreadEntry, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -190,6 +191,9 @@ layered! {
         list_schedules(&filter: ScheduleFilter) -> Page<Schedule, ScheduleName>;
         write_schedules(writes: Vec<ScheduleWrite>) -> Vec<Applied>;
         load_slots(id: ScheduleId, page: LedgerPage) -> Vec<Slot>;
+        load_fired_by_hand(
+            &name: ScheduleName, from: Timestamp, page: LedgerPage
+        ) -> Vec<FiredByHand>;
         load_edits(id: ScheduleId, limit: usize) -> Vec<Edit>;
         load_decided_ahead(after: Timestamp, limit: usize) -> Vec<ScheduleName>;
         prune_slots(before: Timestamp, limit: usize) -> usize;
@@ -288,5 +292,14 @@ layered! {
         change_followed(firing: TaskId, &change: FollowedChange) -> bool;
         load_abandoned(limit: usize) -> Vec<Followed>;
         prune_followed(before: Timestamp, limit: usize) -> usize;
+    }
+    RunLogStore {
+        append_run_logs(writes: Vec<LogWrite>) -> ();
+        report_to_run_log(
+            run: RunId, &text: [u8], bytes_max: u64, now: Timestamp
+        ) -> bool;
+        load_run_log(page: LogPage) -> Vec<LogPiece>;
+        load_run_log_extents(task_id: TaskId) -> Vec<LogExtent>;
+        prune_run_logs(before: Timestamp, limit: usize) -> usize;
     }
 }

@@ -1,14 +1,15 @@
-//! The end of a command's output, where programs report errors.
+//! A command's output: all of it into its log, and its end, where programs report errors, into the
+//! attempt's detail.
 
 use std::{collections::VecDeque, io};
 
-use almanack_core::finish::DETAIL_BYTES_MAX;
+use almanack_core::{finish::DETAIL_BYTES_MAX, run_log::RunLog};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::supervise::not_started;
 
 /// How much is read at once.
-const CHUNK_BYTES: usize = 4 * 1024;
+const CHUNK_BYTES: usize = 16 * 1024;
 /// Marks that output before it was cut.
 const CUT: char = '…';
 
@@ -19,19 +20,40 @@ pub(super) struct Tail {
     is_cut: bool,
 }
 
-impl Tail {
+/// Where a command's output goes.
+pub(super) struct Output {
+    log: Box<dyn RunLog>,
+    tail: Tail,
+}
+
+impl Output {
+    pub(super) fn into_log(log: Box<dyn RunLog>) -> Self {
+        let tail = Tail::default();
+        Self { log, tail }
+    }
+
     /// Reads some more and returns whether more may follow. Cancel-safe: nothing is lost.
-    pub(super) async fn listen(&mut self, output: &mut (impl AsyncRead + Unpin)) -> bool {
+    pub(super) async fn listen(&mut self, pipe: &mut (impl AsyncRead + Unpin)) -> bool {
         let mut chunk = [0; CHUNK_BYTES];
-        match output.read(&mut chunk).await {
+        match pipe.read(&mut chunk).await {
             Ok(0) | Err(_) => false,
             Ok(count) => {
-                self.keep(&chunk[..count]);
+                let clean = self.log.write(&chunk[..count]);
+                self.tail.keep(&clean);
                 true
             }
         }
     }
 
+    /// Nothing follows.
+    pub(super) async fn end(mut self) -> Tail {
+        let rest = self.log.end().await;
+        self.tail.keep(&rest);
+        self.tail
+    }
+}
+
+impl Tail {
     fn keep(&mut self, heard: &[u8]) {
         self.bytes.extend(heard);
         let over = self.bytes.len().saturating_sub(DETAIL_BYTES_MAX);

@@ -1,12 +1,22 @@
 //! The command launcher with real processes.
 
-use std::{collections::BTreeMap, path::Path, process::Command, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    process::Command,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use almanack_adapters::command::{Allowed, CommandLauncher, CommandSettings, environment};
 use almanack_core::{
     finish::{DETAIL_BYTES_MAX, Outcome},
+    run_log::{KnownSecrets, Redactor, RunLog, RunLogs},
+    secret::Secret,
+    store::RunId,
     target::Launcher,
 };
+use async_trait::async_trait;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::{
@@ -247,4 +257,94 @@ async fn an_attempt_that_is_dropped_leaves_nothing_behind() {
     attempt.abort();
     assert!(attempt.await.unwrap_err().is_cancelled());
     assert!(grandchild.is_gone().await);
+}
+
+/// Remembers what it was given, and cuts one secret.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<(RunId, Vec<u8>)>>>);
+
+struct KeptRun {
+    kept: Kept,
+    run: RunId,
+    redactor: Redactor,
+}
+
+impl Kept {
+    fn text(&self) -> String {
+        let kept = self.0.lock().unwrap();
+        let bytes = kept.iter().flat_map(|(_, text)| text.clone()).collect();
+        String::from_utf8(bytes).unwrap()
+    }
+}
+
+#[async_trait]
+impl RunLogs for Kept {
+    fn begin(&self, run: RunId) -> Box<dyn RunLog> {
+        let secrets = KnownSecrets::new([Secret::new("hunter2")]);
+        Box::new(KeptRun {
+            kept: self.clone(),
+            run,
+            redactor: secrets.redactor(),
+        })
+    }
+
+    async fn report(&self, run: RunId, text: &str) {
+        self.0.lock().unwrap().push((run, text.into()));
+    }
+}
+
+#[async_trait]
+impl RunLog for KeptRun {
+    fn write(&mut self, printed: &[u8]) -> Vec<u8> {
+        let clean = self.redactor.pass(printed);
+        self.kept.0.lock().unwrap().push((self.run, clean.clone()));
+        clean
+    }
+
+    async fn end(&mut self) -> Vec<u8> {
+        let clean = self.redactor.end();
+        self.kept.0.lock().unwrap().push((self.run, clean.clone()));
+        clean
+    }
+}
+
+async fn logged(script: &str) -> (Outcome, Kept) {
+    let directory = TempDir::new().unwrap();
+    let argv = ["/bin/sh", "-c", script];
+    let firing = firing(json!({"type": "command", "argv": argv, "timeout": "1m"}));
+    let kept = Kept::default();
+    let launcher = launcher(directory.path()).logging(Arc::new(kept.clone()));
+    (launcher.fire(&firing, &task(None)).await, kept)
+}
+
+#[tokio::test]
+async fn dp_20_both_outputs_of_a_command_are_logged_in_order() {
+    let script = "echo one; echo two >&2; echo three; exit 3";
+    let (outcome, kept) = logged(script).await;
+    assert_eq!(kept.text(), "one\ntwo\nthree\n");
+    assert_eq!(retried(outcome), "exit code 3: one\ntwo\nthree");
+    let runs: Vec<(i64, i64)> = kept
+        .0
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(run, _)| (run.task_id.0, run.term.0))
+        .collect();
+    assert!(runs.iter().all(|run| *run == (42, 3)), "{runs:?}");
+}
+
+#[tokio::test]
+async fn dp_20_a_log_has_what_the_short_detail_has_no_room_for() {
+    let (outcome, kept) = logged("seq 1 20000").await;
+    let expected: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
+    assert!(kept.text() == expected, "{} bytes", kept.text().len());
+    assert!(done(outcome).len() <= DETAIL_BYTES_MAX);
+}
+
+/// What is cut from the log is not in the detail either, though it came in two parts.
+#[tokio::test]
+async fn dp_20_a_secret_that_is_printed_is_in_neither_log_nor_detail() {
+    let (outcome, kept) = logged("printf 'it is hun'; printf 'ter2.'; exit 1").await;
+    assert_eq!(kept.text(), "it is ***.");
+    assert_eq!(retried(outcome), "exit code 1: it is ***.");
 }

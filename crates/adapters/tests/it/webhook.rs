@@ -1,13 +1,24 @@
 //! The webhook launcher as its receiver sees it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use almanack_adapters::{
     call::{Behaviour, Caller},
     signature::SigningKey,
     webhook::WebhookLauncher,
 };
-use almanack_core::{callback::AlreadyDone, finish::Outcome, target::Launcher, time::Clock};
+use almanack_core::{
+    callback::AlreadyDone,
+    finish::Outcome,
+    run_log::{NoRunLogs, RunLog, RunLogs},
+    store::RunId,
+    target::Launcher,
+    time::Clock,
+};
+use async_trait::async_trait;
 use axum::{
     Router,
     body::Bytes,
@@ -52,6 +63,7 @@ fn launcher() -> WebhookLauncher {
         caller,
         behaviour,
         reports: None,
+        logs: Arc::new(NoRunLogs),
     }
 }
 
@@ -131,4 +143,51 @@ async fn another_type_of_target_is_given_up() {
     let target = json!({"type": "command", "argv": ["x"]});
     let wrong = launcher().fire(&firing(target), &task(None)).await;
     assert_eq!(wrong.name(), "give_up");
+}
+
+/// The texts that were reported.
+#[derive(Clone, Default)]
+struct Reports(Arc<Mutex<Vec<String>>>);
+
+#[async_trait]
+impl RunLogs for Reports {
+    fn begin(&self, _: RunId) -> Box<dyn RunLog> {
+        Box::new(NoRunLogs)
+    }
+
+    async fn report(&self, run: RunId, text: &str) {
+        assert_eq!((run.task_id.0, run.term.0), (42, 3));
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+#[tokio::test]
+async fn dp_20_status_and_answer_of_a_webhook_are_in_its_log() {
+    let app = Router::new()
+        .route("/text", post(|| async { "thank you" }))
+        .route(
+            "/no",
+            post(|| async { (StatusCode::BAD_GATEWAY, "upstream is away") }),
+        )
+        .route("/empty", post(|| async { StatusCode::NO_CONTENT }))
+        .route("/binary", post(|| async { vec![0_u8, 1, 2] }));
+    let url = serve(app).await;
+    let mut found = Vec::new();
+    for path in ["/text", "/no", "/empty", "/binary"] {
+        let reports = Reports::default();
+        let launcher = WebhookLauncher {
+            logs: Arc::new(reports.clone()),
+            ..launcher()
+        };
+        let firing = firing(json!({"type": "webhook", "url": format!("{url}{path}")}));
+        launcher.fire(&firing, &task(None)).await;
+        found.extend(reports.0.lock().unwrap().clone());
+    }
+    let expected = [
+        "HTTP 200\nthank you\n",
+        "HTTP 502\nupstream is away\n",
+        "HTTP 204\n",
+        "HTTP 200\n(3 bytes that are not text)\n",
+    ];
+    assert_eq!(found, expected);
 }

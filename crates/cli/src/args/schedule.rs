@@ -61,6 +61,8 @@ pub(crate) enum ScheduleCommand {
         #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = super::some)]
         limit: usize,
     },
+    /// Print what a run of a schedule printed: the latest, or that of a slot
+    Log(LogArguments),
     /// Compare a configuration file's schedules with the active ones, and show what would change
     Plan {
         /// Configuration file
@@ -168,6 +170,23 @@ pub(crate) struct PolicyArguments {
     /// Priority, 0 to 9; 9 runs first [default: 5]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) priority: Option<u8>,
+}
+
+/// Which run.
+#[derive(Debug, Args)]
+pub(crate) struct LogArguments {
+    #[command(flatten)]
+    pub(crate) schedule: NameArguments,
+    /// Slot, or time of a manual firing; in the schedule's zone unless it names one [default: the
+    /// latest firing]
+    #[arg(value_name = "SLOT", allow_hyphen_values = true)]
+    pub(crate) slot: Option<String>,
+    /// Which attempt, from 1 [default: the latest]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "follow")]
+    pub(crate) attempt: Option<usize>,
+    /// Keep printing until the firing ends, through all its attempts
+    #[arg(long, short)]
+    pub(crate) follow: bool,
 }
 
 /// Which slots.

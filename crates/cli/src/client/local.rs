@@ -104,7 +104,7 @@ async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Res
         editions,
         public_editions: false,
         tick: Tick::default(),
-        report_verifier: Reloadable::default(),
+        reporting: Reloadable::default(),
         store: Arc::clone(&context.store),
         changes: Arc::clone(&context.store),
         health: Arc::default(),

@@ -106,6 +106,7 @@ impl Refusal {
             ("not_a_feed", _) => {
                 "give the feed's address, or read the page by rules: --as html --item … --title …"
             }
+            ("no_such_firing", _) => "`almanack schedule slots NAME` lists all firings",
             ("no_such_edition", _) => {
                 "`almanack edition list` lists all, `almanack edition run DATE` creates one"
             }

@@ -4,6 +4,7 @@ use almanack_core::plan::ScheduleName;
 
 use crate::commands::prelude::*;
 
+mod log;
 mod plan;
 mod put;
 mod show;
@@ -54,6 +55,7 @@ pub(super) async fn run(
         ScheduleCommand::Slots { schedule, limit } => {
             slots(client, &schedule.name, *limit, output).await
         }
+        ScheduleCommand::Log(given) => log::run(client, given, output).await,
         ScheduleCommand::Plan { file, period } => {
             plan::run((at.inputs, client), (file, period), output).await
         }
@@ -158,12 +160,15 @@ fn course(run: &Value) -> Cell {
 fn verdict(row: &Value, _: Timestamp) -> Cell {
     let ink = match row["verdict"].as_str().unwrap_or_default() {
         "fired" => Ink::Good,
-        "caught_up" => Ink::Notable,
+        "caught_up" | "manual" | "backfilled" => Ink::Notable,
         _ => Ink::Bad,
     };
     let verdict = match row["reason"].as_str() {
         Some(reason) => format!("{} ({reason})", text(&row["verdict"])),
-        None => text(&row["verdict"]),
+        None => match row["by"].as_str() {
+            Some(by) => format!("{} by {by}", text(&row["verdict"])),
+            None => text(&row["verdict"]),
+        },
     };
     Cell::new(verdict).ink(ink)
 }

@@ -14,6 +14,7 @@ mod calls;
 mod database;
 pub(crate) mod edition;
 mod events;
+mod hidden;
 mod log;
 mod node;
 mod prelude;
@@ -27,6 +28,7 @@ pub(crate) use calls::{Callback, KindSettings, Outbound};
 pub(crate) use database::{Backup, Database};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use events::Events;
+pub(crate) use hidden::Hidden;
 pub(crate) use log::{Log, LogFormat, Telemetry};
 pub(crate) use node::{Limits, Node, Retention, Server};
 pub(crate) use released::Released;
@@ -99,6 +101,7 @@ all! {
     events: Events = Events::read, nothing;
     log: Log = Log::read, Group::adopted;
     telemetry: Telemetry = log::telemetry, Group::adopted;
+    hidden: Hidden = Hidden::read, everything;
 }
 
 /// A section whose keys all wait for the next start.

@@ -23,7 +23,7 @@ use almanack_engine::{
     tick::Ticker,
     watch::{self, Watching},
 };
-use almanack_server::{Publishers, Tick};
+use almanack_server::{Publishers, Reporting, Tick};
 
 use super::{
     Lookout, Outbound, Timing, alerts,
@@ -63,7 +63,7 @@ pub(crate) struct Equipment {
     runner: Reloadable<RunnerSettings>,
     watching: Reloadable<Watching>,
     verifier: Reloadable<Option<Arc<dyn Verifier>>>,
-    report_verifier: Reloadable<Option<Arc<dyn Verifier>>>,
+    reporting: Reloadable<Option<Reporting>>,
     /// The folder of the store, where it is one of this machine.
     folder: Option<PathBuf>,
 }
@@ -72,6 +72,8 @@ pub(crate) struct Equipment {
 pub(super) struct Lasting {
     pub(super) environment: BTreeMap<String, String>,
     pub(super) store: Arc<dyn Store>,
+    /// Other connections than those that claim.
+    pub(super) changes: Arc<dyn Store>,
     pub(super) timing: Timing,
     pub(super) rescheduler: Arc<Rescheduler>,
     sources: Lookout,
@@ -89,7 +91,7 @@ pub(crate) struct Tools {
     kinds: Kinds,
     watching: Watching,
     verifier: Option<Arc<dyn Verifier>>,
-    report_verifier: Option<Arc<dyn Verifier>>,
+    reporting: Option<Reporting>,
 }
 
 impl Equipment {
@@ -136,6 +138,7 @@ impl Equipment {
         let lasting = Lasting {
             environment: ground.environment.clone(),
             store: Arc::clone(store),
+            changes: Arc::clone(changes),
             timing: timing.clone(),
             sources: Lookout::new(
                 settings,
@@ -155,7 +158,7 @@ impl Equipment {
             runner: Reloadable::new(tools.runner),
             watching: Reloadable::new(tools.watching),
             verifier: Reloadable::new(tools.verifier),
-            report_verifier: Reloadable::new(tools.report_verifier),
+            reporting: Reloadable::new(tools.reporting),
             folder: store_folder(&settings.database),
         };
         Ok((equipment, telemetry))
@@ -175,7 +178,7 @@ impl Equipment {
         self.lasting.rescheduler.accept(tools.kinds);
         self.watching.put(tools.watching);
         self.verifier.put(tools.verifier);
-        self.report_verifier.put(tools.report_verifier);
+        self.reporting.put(tools.reporting);
     }
 
     /// What a node works with.
@@ -240,9 +243,9 @@ impl Equipment {
         self.lasting.editions.clone()
     }
 
-    /// Verifies reports about firings.
-    pub(crate) fn report_verifier(&self) -> Reloadable<Option<Arc<dyn Verifier>>> {
-        self.report_verifier.clone()
+    /// Takes reports about firings.
+    pub(crate) fn reporting(&self) -> Reloadable<Option<Reporting>> {
+        self.reporting.clone()
     }
 
     /// Ticks on request, for callers with the secret.
@@ -258,24 +261,27 @@ impl Lasting {
     fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools> {
         let clock: Arc<dyn Clock> = self.timing.clock.clone();
         let key = settings.tick.secret.clone();
-        let report_key = settings.callback.secret.clone();
-        Ok(Tools {
-            handlers: self.handlers(settings, outbound)?,
-            subscriptions: settings.event_delivery.subscriptions(),
-            runner: runner_settings(settings),
-            kinds: kinds(settings),
-            watching: alerts::watching(settings, &self.environment, outbound, &clock)?,
-            verifier: key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
-            report_verifier: report_key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
-        })
-    }
-
-    fn handlers(&self, settings: &Settings, outbound: &Outbound) -> Result<Handlers> {
         let own = Own {
             settings,
             outbound,
             lasting: self,
         };
+        let report_key = settings.callback.secret.clone();
+        Ok(Tools {
+            handlers: self.handlers(own)?,
+            subscriptions: settings.event_delivery.subscriptions(),
+            runner: runner_settings(settings),
+            kinds: kinds(settings),
+            watching: alerts::watching(settings, &self.environment, outbound, &clock)?,
+            verifier: key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
+            reporting: report_key.map(|key| Reporting {
+                verifier: Arc::new(key),
+                logs: Arc::new(targets::run_logs(own)),
+            }),
+        })
+    }
+
+    fn handlers(&self, own: Own<'_>) -> Result<Handlers> {
         let handlers = targets::handlers(own)?;
         let handlers = event_delivery::reporting(handlers, own)?;
         let handlers = self.sources.looking(handlers, &self.subscriptions)?;

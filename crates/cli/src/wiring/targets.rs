@@ -4,13 +4,21 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     command::{self, Allowed, CommandLauncher, CommandSettings},
-    github::{Github, GithubSettings, Token, WorkflowLauncher},
+    github::{Github, GithubSettings, ReportsRuns, Token, WorkflowLauncher},
     webhook::{ReportAddress, WebhookLauncher},
 };
-use almanack_core::{edition::EDITION_TICK, plan::DISPATCH, store::Store, time::Clock};
+use almanack_core::{
+    edition::EDITION_TICK,
+    plan::DISPATCH,
+    run_log::{KnownSecrets, RunLogs},
+    secret::Secret,
+    store::Store,
+    time::Clock,
+};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
+    run_log::RunLogKeeper,
 };
 
 use super::{Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share};
@@ -50,9 +58,11 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         clock: Arc::clone(&shared),
         done_here: ticks.collect(),
     };
-    let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
+    let logs: Arc<dyn RunLogs> = Arc::new(run_logs(own));
+    let webhooks = webhooks(own, Arc::clone(&shared), Arc::clone(&logs));
     let slots = settings.node.slots;
     let commands = commands(&settings.command, &own.lasting.environment, slots);
+    let commands = commands.logging(Arc::clone(&logs));
     let sleeper = Arc::clone(&timing.sleeper);
     let mut dispatch = DispatchHandler::new(Arc::clone(store), Arc::clone(&shared), sleeper)
         .with_firings_max(slots / FIRINGS_PART)
@@ -60,6 +70,7 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         .with("webhook", Arc::new(webhooks))
         .with("command", Arc::new(commands));
     if let Some(workflows) = workflows(&settings.github, outbound, shared, store)? {
+        let workflows = ReportsRuns::new(Arc::new(workflows), logs, &settings.github.api_url);
         dispatch = dispatch.with("workflow", Arc::new(workflows));
     }
     let kind = own_kind(DISPATCH)?;
@@ -69,9 +80,23 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         .waiting(kind, BACKOFF))
 }
 
-fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
+/// Written through other connections than those that claim.
+pub(super) fn run_logs(own: Own<'_>) -> RunLogKeeper {
+    let (settings, lasting) = (own.settings, own.lasting);
+    let listed = settings.command.environment.iter();
+    let listed = listed.filter_map(|name| lasting.environment.get(name));
+    let listed = listed.map(|value| Secret::new(value));
+    let secrets = KnownSecrets::new(settings.hidden.secrets().chain(listed));
+    let clock: Arc<dyn Clock> = lasting.timing.clock.clone();
+    let times = (clock, Arc::clone(&lasting.timing.sleeper));
+    let store = Arc::clone(&lasting.changes);
+    RunLogKeeper::new(store, times, settings.limits.run_log_bytes, secrets)
+}
+
+fn webhooks(own: Own<'_>, clock: Arc<dyn Clock>, logs: Arc<dyn RunLogs>) -> WebhookLauncher {
+    let settings = own.settings;
     let behaviour = behaviour(settings);
-    let caller = outbound.caller(clock);
+    let caller = own.outbound.caller(clock);
     let base = settings.server.public_url.as_ref();
     let reports = base.zip(settings.callback.secret.clone());
     let reports = reports.map(|(base, key)| ReportAddress {
@@ -82,6 +107,7 @@ fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> 
         caller,
         behaviour,
         reports,
+        logs,
     }
 }
 

@@ -34,6 +34,7 @@ mod orphan;
 mod process;
 mod put;
 mod reload;
+mod run_log;
 mod schedule;
 mod schema;
 mod simulate;

@@ -15,6 +15,13 @@ use crate::{
 /// What to do about a schedule that a wrong clock planned.
 const REWIND: &str = "`almanack schedule rewind` takes the schedule back to the present";
 
+/// Who cancelled a firing, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancelled {
+    pub by: String,
+    pub at: Timestamp,
+}
+
 /// Everything that is known about an instant of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
@@ -44,6 +51,10 @@ pub struct Facts<'a> {
     pub firing: Option<&'a Task>,
     /// What its firing handed over, where that is followed.
     pub followed: Option<&'a Followed>,
+    /// Who cancelled the firing, and when, if that is known.
+    pub cancelled: Option<&'a Cancelled>,
+    /// How much later than the slot it fires, by its splay.
+    pub splay: SignedDuration,
     pub now: Timestamp,
 }
 
@@ -86,16 +97,19 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
         return decided_ahead(facts, row);
     }
     match row.verdict {
-        Verdict::Fired => format!("{at} fired {late} after its time{}.", ending(facts)),
-        Verdict::CaughtUp => format!(
-            "{at} was missed and caught up {late} after its time{}.",
-            ending(facts)
-        ),
+        Verdict::Fired => {
+            let (splay, ending) = (by_splay(facts), ending(facts));
+            format!("{at} fired {late} after its time{splay}{ending}.")
+        }
+        Verdict::CaughtUp => {
+            let (splay, ending) = (by_splay(facts), ending(facts));
+            format!("{at} was missed and caught up {late} after its time{splay}{ending}.")
+        }
         Verdict::Skipped(reason) => {
             let because = because(reason, row, &late);
             let later = match reason {
                 // What is there is what kept it from firing.
-                Reason::Cancelled => String::new(),
+                Reason::Cancelled => by_whom(facts),
                 _ => backfilled(facts),
             };
             format!("{at} was skipped: {because}{later}.")
@@ -164,7 +178,7 @@ fn ending(facts: Facts<'_>) -> String {
     let detail = detail.unwrap_or_default();
     match task.status {
         Status::Success => format!(", and task {} succeeded{tries}", task.id),
-        Status::Cancelled => format!(", and task {} was cancelled", task.id),
+        Status::Cancelled => format!(", and task {} was cancelled{}", task.id, by_whom(facts)),
         Status::Running => format!(", and task {} is running", task.id),
         Status::Init => format!(", and task {} is waiting", task.id),
         Status::Fail if task.due_at.is_some() => {
@@ -194,6 +208,19 @@ fn work(facts: Facts<'_>, followed: &Followed) -> String {
             format!(", but its work failed after {took} ({})", ending.detail)
         }
     }
+}
+
+/// The part of the delay that the schedule itself asks for.
+fn by_splay(facts: Facts<'_>) -> String {
+    if facts.splay.is_zero() {
+        return String::new();
+    }
+    format!(", {} of it by its splay", lateness(facts.splay))
+}
+
+fn by_whom(facts: Facts<'_>) -> String {
+    let by = |it: &Cancelled| format!(" (by {} at {})", it.by, it.at);
+    facts.cancelled.map(by).unwrap_or_default()
 }
 
 fn backfilled(facts: Facts<'_>) -> String {
@@ -239,9 +266,10 @@ fn undecided(facts: Facts<'_>) -> String {
         State::Removed { since } => {
             format!("{at} does not fire: the schedule was removed at {since}.")
         }
-        State::Parked { since, reason } => {
-            format!("{at} is undecided: the schedule has been parked since {since} ({reason}).")
-        }
+        State::Parked { since, reason } => format!(
+            "{at} is undecided: the schedule has been parked since {since} ({reason}); it is \
+             planned again once that is corrected."
+        ),
         State::Paused(pause) if covers(pause, at) => {
             let by = super::paused_by(pause);
             format!(
@@ -253,8 +281,15 @@ fn undecided(facts: Facts<'_>) -> String {
             format!("{at} will not fire: a clock that was ahead planned this schedule. {REWIND}.")
         }
         _ if at > facts.now => {
-            let wait = lateness(at.duration_since(facts.now));
-            format!("{at} is still to come: it will fire in {wait}.")
+            let due_at = at.saturating_add(facts.splay).unwrap_or(at);
+            let wait = lateness(due_at.duration_since(facts.now));
+            let splay = by_splay(facts);
+            format!("{at} is still to come: it will fire in {wait}{splay}.")
+        }
+        State::Active if facts.now.duration_since(at) < facts.splay => {
+            let left = facts.splay - facts.now.duration_since(at);
+            let (left, splay) = (lateness(left), lateness(facts.splay));
+            format!("{at} waits for its splay of {splay}: it will fire in {left}.")
         }
         _ => match facts.waits_since {
             Some(since) => format!("{at} waits for the firing before it, since {since}."),

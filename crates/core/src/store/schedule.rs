@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{Applied, Page, Result};
-use crate::plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot};
+use crate::plan::{
+    Edit, FiredByHand, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot,
+};
 
 /// What the planner must look at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,6 +70,15 @@ pub trait ScheduleStore: Send + Sync {
 
     /// Rows of a ledger, newest first.
     async fn load_slots(&self, id: ScheduleId, page: LedgerPage) -> Result<Vec<Slot>>;
+
+    /// Firings of a schedule that people asked for, at `from` or later, newest first, as a page of
+    /// its ledger. The cost is that of the schedule's firings in that time.
+    async fn load_fired_by_hand(
+        &self,
+        name: &ScheduleName,
+        from: Timestamp,
+        page: LedgerPage,
+    ) -> Result<Vec<FiredByHand>>;
 
     /// What people did to a schedule, oldest first, the newest `limit` of it.
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>>;

@@ -1,11 +1,13 @@
 //! Gathering the facts behind `almanack why`: what the ledger keeps, and what was in force.
 
 use almanack_core::{
+    history::cancellation,
     plan::{
-        Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict, slot_identity, why,
+        Cancelled, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict,
+        slot_identity, why,
     },
-    store::LedgerPage,
-    task::{Task, TaskId},
+    store::{HistoryPage, LedgerPage},
+    task::{Status, Task, TaskId},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,6 +15,8 @@ use super::{Error, Schedules};
 
 /// Edits looked through for the rule that was in force.
 pub(super) const EDITS_MAX: usize = 1_000;
+/// Decisions and attempts looked through for who cancelled a firing.
+const HISTORY_MAX: usize = 200;
 
 /// Why a slot did or did not fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +50,7 @@ impl Schedules {
         let firing = firing.filter(|_| is_slot);
         let ids: Vec<TaskId> = firing.iter().map(|task| task.id).collect();
         let followed = self.store.load_followed(&ids).await?.pop();
+        let cancelled = self.cancelled(firing.as_ref()).await?;
         let rule = format!(
             "`{name}` (`{}` in {})",
             ready.definition.expression, ready.definition.tz
@@ -64,6 +69,8 @@ impl Schedules {
             earlier_kept: earlier.is_some(),
             firing: firing.as_ref(),
             followed: followed.as_ref(),
+            cancelled: cancelled.as_ref(),
+            splay: ready.due_at(at).duration_since(at),
             now: self.clock.now(),
         });
         Ok(Answer {
@@ -95,6 +102,22 @@ impl Schedules {
         Ok(self.store.load_current(&[identity]).await?.pop().flatten())
     }
 
+    async fn cancelled(&self, firing: Option<&Task>) -> Result<Option<Cancelled>, Error> {
+        let Some(task) = firing.filter(|task| task.status == Status::Cancelled) else {
+            return Ok(None);
+        };
+        let page = HistoryPage {
+            before: None,
+            limit: HISTORY_MAX,
+        };
+        let records = self.store.load_history(&task.identity, page).await?;
+        let decision = cancellation(task, &records.decisions);
+        Ok(decision.map(|decision| Cancelled {
+            by: decision.origin,
+            at: decision.decided_at,
+        }))
+    }
+
     /// What the schedule was planned by after an edit; by what it is now if that edit is not known.
     pub(super) fn rule_of(&self, schedule: &Schedule, edit: Option<&Edit>) -> Result<Ready, Error> {
         let stored = edit.map_or(&schedule.definition, |edit| &edit.definition);
@@ -108,8 +131,18 @@ fn cannot_be_computed(schedule: &Schedule, at: Timestamp, unfit: &Unfit) -> Answ
         State::Parked { since, .. } => format!("; it has been parked since {since}"),
         _ => String::new(),
     };
+    let path = unfit.path();
+    let remedy = match schedule.origin {
+        Origin::File => "correct it in the configuration file",
+        Origin::Dispatch => "correct its line in the DISPATCH file",
+        Origin::Api => "correct it with `almanack schedule put`",
+    };
+    let sentence = format!(
+        "{at} is undecided: the schedule cannot be computed ({unfit}){since}. It needs a valid \
+         `{path}`: {remedy}."
+    );
     Answer {
-        sentence: format!("{at} is undecided: the schedule cannot be computed ({unfit}){since}."),
+        sentence,
         is_slot: false,
         verdict: None,
         row: None,

@@ -9,6 +9,7 @@ use almanack_core::{
     handler::Handler,
     plan::{DISPATCH, Definition, Firing, Origin, Overlap, ScheduleName},
     reschedule::{Cancel, Put, Request},
+    run_log::NoRunLogs,
     store::{FiringStore as _, LedgerPage, Store, TaskFilter, TaskStore as _},
     target::{Launcher, Target},
     task::{ClaimedTask, Identity, Kind, Status, Task},
@@ -220,6 +221,7 @@ impl World {
             store: self.store.clone(),
             clock: Arc::new(self.time),
             sleeper: Arc::new(self.time),
+            logs: Arc::new(NoRunLogs),
         }
     }
 

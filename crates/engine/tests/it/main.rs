@@ -23,6 +23,7 @@ mod planner;
 mod refusals;
 mod reserved;
 mod retention;
+mod run_log;
 mod shares;
 mod simulation;
 mod sources;

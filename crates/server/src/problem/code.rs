@@ -73,7 +73,7 @@ codes! {
     NoSuchReceipt = "no_such_receipt", NOT_FOUND, "No such receipt";
     /// No schedule has this name.
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
-    /// No firing with this number expects a report.
+    /// No firing has this number or this time, or none with it expects a report.
     NoSuchFiring = "no_such_firing", NOT_FOUND, "No such firing";
     /// The firing has ended; reports about it are refused.
     FiringEnded = "firing_ended", CONFLICT, "Firing ended";

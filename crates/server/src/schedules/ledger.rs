@@ -1,5 +1,6 @@
 //! A schedule's slots, its change history, and why a slot did or did not fire (DP-16).
 
+use almanack_core::plan::{LedgerRow, Schedule, merged};
 use almanack_core::store::LedgerPage;
 
 use super::view::{EditsView, LedgerView, SlotView};
@@ -18,6 +19,9 @@ pub(crate) struct LedgerQuery {
 }
 
 /// List a schedule's slots and their results, newest first.
+///
+/// Firings that people asked for are listed at the times they fired for, with the verdict `manual`
+/// or `backfilled`.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/slots", tag = "schedules",
     params(LedgerQuery),
@@ -31,17 +35,32 @@ pub(crate) async fn list_slots(
     let page = page_of(query.limit)?;
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let schedule = find(&state, &name).await?;
-    let ledger_page = LedgerPage {
-        before: before.unwrap_or(Timestamp::MAX),
-        limit: page + 1,
-    };
-    let mut rows = state.store.load_slots(schedule.id, ledger_page).await?;
-    let more = paging::cut(&mut rows, page);
-    let last = rows.last().filter(|_| more).map(|row| cursor(row.slot_at));
+    let before = before.unwrap_or(Timestamp::MAX);
+    let (rows, more) = load_rows(&state, &schedule, before, page).await?;
+    let last = rows.last().filter(|_| more).map(|row| cursor(row.at()));
     Ok(Json(LedgerView {
         slots: SlotView::all(&state, &name, rows).await?,
         next_cursor: last,
     }))
+}
+
+/// A page of slots and of firings by hand, newest first, and whether others follow.
+pub(crate) async fn load_rows(
+    state: &AppState,
+    schedule: &Schedule,
+    before: Timestamp,
+    page: usize,
+) -> Result<(Vec<LedgerRow>, bool)> {
+    let limit = page + 1;
+    let ledger_page = LedgerPage { before, limit };
+    let slots = state.store.load_slots(schedule.id, ledger_page).await?;
+    // What is older than the page's slots belongs to another page.
+    let last = slots.last().filter(|_| slots.len() > page);
+    let from = last.map_or(Timestamp::MIN, |last| last.slot_at);
+    let by_hand = state
+        .store
+        .load_fired_by_hand(&schedule.name, from, ledger_page);
+    Ok(merged(slots, by_hand.await?, page))
 }
 
 /// The cursor that continues before a slot.
@@ -117,7 +136,7 @@ pub(crate) async fn why(
 ) -> Result<Json<WhyView>> {
     let at = parse_instant(&query.at, "at")?;
     let answer = state.schedules.why(&name, at).await?;
-    let row = answer.row.into_iter().collect();
+    let row = answer.row.map(LedgerRow::Slot).into_iter().collect();
     let slot = SlotView::all(&state, &name, row).await?.pop();
     Ok(Json(WhyView {
         sentence: answer.sentence,

@@ -1,7 +1,7 @@
 //! Schedules, ledgers and change histories in the API: `core`'s own types with derived fields.
 
 use almanack_core::follow::{Course, course};
-use almanack_core::plan::{Edit, Schedule, ScheduleName, Slot, slot_identity};
+use almanack_core::plan::{Edit, LedgerRow, Schedule, ScheduleName};
 use almanack_core::task::{Identity, Task, TaskId};
 
 use crate::prelude::*;
@@ -23,11 +23,12 @@ pub(crate) struct SchedulesView {
     pub(super) next_cursor: Option<String>,
 }
 
-/// One ledger row: a slot that fired, or consecutive slots skipped for the same reason.
+/// One ledger row: a slot that fired, consecutive slots skipped for the same reason, or a firing that
+/// a person asked for.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotView {
     #[serde(flatten)]
-    slot: Slot,
+    row: LedgerRow,
     /// Subject of its firing, a task of kind DISPATCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     firing: Option<String>,
@@ -38,40 +39,40 @@ pub(crate) struct SlotView {
 }
 
 impl SlotView {
-    fn of(name: &ScheduleName, slot: Slot, run: Option<Course>) -> Self {
-        let firing = slot_identity(name, slot.slot_at).ok();
-        let firing = firing.filter(|_| slot.verdict.is_fired());
-        Self {
-            firing: firing.map(|identity| identity.subject.to_string()),
-            slot,
-            run,
-        }
-    }
-
     /// Ledger rows, each with the course of its firing.
     pub(super) async fn all(
         state: &AppState,
         name: &ScheduleName,
-        slots: Vec<Slot>,
+        rows: Vec<LedgerRow>,
     ) -> Result<Vec<Self>> {
-        let runs = courses(state, name, &slots).await?;
-        let shown = slots.into_iter().zip(runs);
-        Ok(shown.map(|(slot, run)| Self::of(name, slot, run)).collect())
+        let runs = fired(state, name, &rows).await?;
+        let shown = rows.into_iter().zip(runs).map(|(row, run)| Self {
+            firing: row
+                .firing(name)
+                .map(|identity| identity.subject.to_string()),
+            run: run.map(|(_, course)| course),
+            row,
+        });
+        Ok(shown.collect())
     }
 }
 
-/// The course of each row's firing: two reads for all of them. A row of skipped slots has one only
-/// if its first slot was fired by hand later.
-pub(crate) async fn courses(
+/// The firing of each row with its course, if one came of it and is kept: two reads for all of them.
+pub(crate) async fn fired(
     state: &AppState,
     name: &ScheduleName,
-    slots: &[Slot],
-) -> Result<Vec<Option<Course>>> {
-    let identities = slots.iter().map(|slot| slot_identity(name, slot.slot_at));
-    let identities: Vec<Identity> = identities.collect::<Result<_, _>>()?;
-    let tasks = state.store.load_current(&identities).await?;
-    let courses = courses_of(state, slots.iter().map(|slot| slot.slot_at), &tasks).await?;
-    Ok(courses)
+    rows: &[LedgerRow],
+) -> Result<Vec<Option<(Task, Course)>>> {
+    let identities: Vec<Option<Identity>> = rows.iter().map(|row| row.firing(name)).collect();
+    let asked: Vec<Identity> = identities.iter().flatten().cloned().collect();
+    let mut found = state.store.load_current(&asked).await?.into_iter();
+    let tasks: Vec<Option<Task>> = identities
+        .iter()
+        .map(|identity| identity.as_ref().and_then(|_| found.next().flatten()))
+        .collect();
+    let courses = courses_of(state, rows.iter().map(LedgerRow::at), &tasks).await?;
+    let fired = tasks.into_iter().zip(courses);
+    Ok(fired.map(|(task, course)| task.zip(course)).collect())
 }
 
 /// The course of firings for these slots.

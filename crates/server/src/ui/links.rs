@@ -25,6 +25,11 @@ pub(crate) fn tasks_in(status: Status) -> String {
     format!("/ui/tasks?status={status}")
 }
 
+/// The page of a firing's log.
+pub(crate) fn run_log(firing: TaskId) -> String {
+    format!("/ui/firings/{firing}/log")
+}
+
 /// The page of a source.
 pub(crate) fn source(id: SourceId) -> String {
     format!("/ui/sources/{id}")

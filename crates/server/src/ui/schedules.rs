@@ -10,6 +10,7 @@ mod change;
 mod fields;
 mod ledger;
 mod list;
+mod log;
 mod one;
 mod runs;
 mod sheet;
@@ -38,6 +39,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/schedules/{name}/remove", post(acts::remove))
         .route("/ui/schedules/{name}/backfill", get(backfill::ask))
         .route("/ui/schedules/{name}/backfill", post(backfill::carry_out))
+        .route("/ui/firings/{id}/log", get(log::show))
 }
 
 /// The page of a schedule. A schedule named like one of our pages gets an equivalent, escaped path.

@@ -264,7 +264,7 @@ impl World {
             editions,
             public_editions,
             tick,
-            report_verifier: Reloadable::default(),
+            reporting: Reloadable::default(),
             store: pages,
             changes: port.clone(),
             clock: time.clone(),

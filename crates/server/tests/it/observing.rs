@@ -171,7 +171,7 @@ impl Counted {
             editions,
             public_editions: true,
             tick: Tick::default(),
-            report_verifier: Reloadable::default(),
+            reporting: Reloadable::default(),
             changes: store.clone(),
             store,
             clock: time,

@@ -6,7 +6,7 @@ mod browser;
 mod editions;
 mod live;
 mod nodes;
-mod reading;
+pub(crate) mod reading;
 mod reserved;
 mod schedules;
 mod settings;

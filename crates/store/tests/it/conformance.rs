@@ -59,6 +59,7 @@ pub(crate) mod prune;
 pub(crate) mod records;
 pub(crate) mod reporting;
 mod rules;
+pub(crate) mod run_log;
 pub(crate) mod schedule;
 pub(crate) mod search;
 pub(crate) mod sign_in;

@@ -3,7 +3,11 @@
 use std::net::SocketAddr;
 
 use almanack_core::{
-    address::IpNet, backoff::Backoff, lease::LeasePolicy, task::PAYLOAD_BYTES_MAX,
+    address::IpNet,
+    backoff::Backoff,
+    lease::LeasePolicy,
+    run_log::{LOG_BYTES_DEFAULT, LOG_BYTES_MAX, LOG_BYTES_MIN},
+    task::PAYLOAD_BYTES_MAX,
 };
 use url::Url;
 
@@ -130,10 +134,18 @@ settings! {
         /// Days to keep finished tasks; 0 keeps them forever.
         /// 已结束任务的保留天数；0 表示永久保留。
         days: u32 = count(0..=36_500).default(30);
+        /// Days to keep what runs of schedules printed, at most as long as their tasks; 0 keeps it as long.
+        /// 调度运行输出的保留天数，不超过其任务；0 表示与任务一样久。
+        run_log_days: u32 = count(0..=36_500).default(14);
     }
 }
 
 impl Retention {
+    /// How long what runs printed is kept; `None` keeps it as long as their tasks.
+    pub(crate) fn keep_run_logs_for(&self) -> Option<SignedDuration> {
+        keep_for(self.run_log_days)
+    }
+
     /// How long finished tasks are kept; `None` keeps them forever.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         keep_for(self.days)
@@ -157,5 +169,9 @@ settings! {
         /// Maximum number of kinds without a `[kinds.NAME]` section that tasks may wait in.
         /// 没有 `[kinds.NAME]` 配置的任务类型数上限。
         kinds: usize = count(1..=10_000).default(250);
+        /// Most bytes to keep of what a run of a schedule printed; of more, its beginning and its end are kept.
+        /// 调度单次运行输出的保留上限（字节）；超出时保留开头和结尾。
+        run_log_bytes: u64 = count(LOG_BYTES_MIN..=LOG_BYTES_MAX)
+            .default(LOG_BYTES_DEFAULT).reloadable();
     }
 }

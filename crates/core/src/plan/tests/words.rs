@@ -34,6 +34,9 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
         row,
         earlier_kept: false,
         firing: None,
+        followed: None,
+        cancelled: None,
+        splay: SignedDuration::ZERO,
         now: at("12:00:00"),
     }
 }
@@ -251,4 +254,36 @@ fn dp_16_a_firing_without_a_row_is_reported() {
     2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
     2026-01-05T08:00:00Z fired, and task 7 succeeded; how late is no longer kept.
     ");
+}
+
+#[test]
+fn dp_16_the_splay_and_who_cancelled_are_named() {
+    let active = State::Active;
+    let splay = SignedDuration::from_secs(90);
+    let cancelled = Cancelled {
+        by: "api:ada".to_owned(),
+        at: at("09:00:00"),
+    };
+    let task = Task {
+        finished_at: Some(at("09:00:00")),
+        ..fixture::row(Standing::Cancelled)
+    };
+    let fired = row(Verdict::Fired, 1, None);
+    let skipped = row(Verdict::Skipped(Reason::Cancelled), 1, None);
+    let mut sentences = Vec::new();
+    for (row, now) in [
+        (Some(&fired), "12:00:00"),
+        (Some(&skipped), "12:00:00"),
+        (None, "07:59:00"),
+        (None, "08:00:30"),
+    ] {
+        sentences.push(why(Facts {
+            now: at(now),
+            splay,
+            firing: row.map(|_| &task),
+            cancelled: row.map(|_| &cancelled),
+            ..facts(row, &active)
+        }));
+    }
+    assert_snapshot!(sentences.join("\n"), @"");
 }

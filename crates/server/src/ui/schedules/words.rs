@@ -2,7 +2,7 @@
 
 use almanack_core::follow::{CourseOutcome, RUN_TIMEOUT_DEFAULT};
 use almanack_core::plan::{
-    CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Verdict,
+    CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Trigger, Verdict,
 };
 use almanack_core::schedule::{ClockChange, Effect, Field, Language, Lint};
 use almanack_core::target::Target;
@@ -112,6 +112,15 @@ pub(crate) fn verdict(lang: Lang, verdict: Verdict) -> &'static str {
         Verdict::Fired => "fired", "已触发";
         Verdict::CaughtUp => "fired late", "补触发";
         Verdict::Skipped(_) => "skipped", "跳过";
+    }
+}
+
+/// A firing that a person asked for.
+pub(crate) fn by_hand(lang: Lang, trigger: Trigger) -> &'static str {
+    words! { lang, trigger;
+        Trigger::Manual => "fired by hand", "手动触发";
+        Trigger::Backfill => "backfilled", "回填";
+        Trigger::Schedule => "fired", "已触发";
     }
 }
 

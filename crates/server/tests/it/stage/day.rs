@@ -86,6 +86,7 @@ impl<'a> Day<'a> {
     /// Tries a task; answers whether it ended.
     async fn attempt(&self, task: &ClaimedTask, now: Timestamp, place: i64) -> bool {
         let world = &self.stage.world;
+        timetable::print(world, task, now).await;
         let Some(outcome) = self.outcome(task).await else {
             return false;
         };

@@ -126,7 +126,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         editions: Some(editions.clone()),
         public_editions: true,
         tick: Tick::default(),
-        report_verifier: Reloadable::default(),
+        reporting: Reloadable::default(),
         store: store.clone(),
         changes: store,
         clock: world.clock.clone(),

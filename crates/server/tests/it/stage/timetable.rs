@@ -1,6 +1,10 @@
 //! Schedules of every sort, and what becomes of their firings.
 
-use almanack_core::{finish::Outcome, store::ScheduleStore};
+use almanack_core::{
+    finish::Outcome,
+    store::{RunId, RunLogStore as _, ScheduleStore},
+    task::ClaimedTask,
+};
 use almanack_testkit::fixture::{next_write, schedule_name};
 use serde_json::{Value, json};
 
@@ -81,6 +85,18 @@ pub(super) fn outcome(subject: &str, attempt: u32) -> Option<Outcome> {
         },
     };
     Some(ended)
+}
+
+/// What the slow one says while it runs.
+pub(super) async fn print(world: &World, task: &ClaimedTask, now: jiff::Timestamp) {
+    if !task.identity.subject.as_str().contains("slow-import@") {
+        return;
+    }
+    let text = "fetching the catalogue\n<b>12</b> of 4000 rows, 王小明 & co.\n\u{1b}[31mslow\u{1b}[0m answers\n";
+    let kept = world
+        .store
+        .report_to_run_log(RunId::of(task), text.as_bytes(), 1_000, now);
+    assert!(kept.await.unwrap());
 }
 
 async fn put(world: &World, name: &str, definition: &Value) {

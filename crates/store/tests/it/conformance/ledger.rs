@@ -3,11 +3,18 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    plan::{Edit, Edited, Reason, Schedule, ScheduleId, ScheduleWrite, Slot, Verdict},
-    store::{LedgerPage, Store},
+    plan::{
+        Edit, Edited, Reason, Schedule, ScheduleId, ScheduleWrite, Slot, Verdict, manual_identity,
+        slot_identity,
+    },
+    reschedule::{Put, Request, decide},
+    store::{Applied, LedgerPage, Store},
+    task::Identity,
 };
-use almanack_testkit::fixture::{at, fires, new_schedule, next_write, schedule, slot};
-use jiff::Timestamp;
+use almanack_testkit::fixture::{
+    at, fires, new_schedule, next_write, schedule, schedule_name, slot,
+};
+use jiff::{SignedDuration, Timestamp};
 
 use super::{keep, ledger_of, named, wrote};
 
@@ -209,4 +216,41 @@ pub(crate) async fn dp_24_slots_decided_ahead_are_found_and_taken_back(store: Ar
     ];
     assert_eq!(ledger_of(&*store, seen.id).await, left);
     assert_eq!(ahead(at(30)).await, ["other"]);
+}
+
+/// Those that people asked for, of this schedule alone, whatever else fired.
+pub(crate) async fn dp_16_firings_by_hand_are_found_by_their_times(store: Arc<dyn Store>) {
+    let daily = schedule_name("daily");
+    let other = schedule_name("daily-2");
+    let plant = |identity: Identity, origin: &'static str| {
+        let store = Arc::clone(&store);
+        async move {
+            let put = Request::Put(Put::at(identity, at(0)));
+            let change = decide(None, &put, origin, at(1_000)).unwrap();
+            let applied = store.apply(vec![change]).await.unwrap();
+            assert!(matches!(applied[..], [Applied::Done { .. }]));
+        }
+    };
+    for n in [10, 20, 30, 40] {
+        plant(slot_identity(&daily, at(n)).unwrap(), "schedule daily").await;
+    }
+    plant(slot_identity(&daily, at(15)).unwrap(), "api:ada").await;
+    plant(slot_identity(&daily, at(25)).unwrap(), "api:ada").await;
+    let manual = at(25) + SignedDuration::from_millis(500);
+    plant(manual_identity(&daily, manual).unwrap(), "cli:bob").await;
+    plant(manual_identity(&other, at(26)).unwrap(), "cli:bob").await;
+    let found = async |from: Timestamp, before: Timestamp, limit: usize| {
+        let page = LedgerPage { before, limit };
+        let found = store.load_fired_by_hand(&daily, from, page).await.unwrap();
+        let found = found.into_iter();
+        found.map(|it| (it.slot_at, it.by)).collect::<Vec<_>>()
+    };
+    let ada = |n| (at(n), "api:ada".to_owned());
+    let bob = (manual, "cli:bob".to_owned());
+    let all = vec![bob.clone(), ada(25), ada(15)];
+    assert_eq!(found(Timestamp::MIN, Timestamp::MAX, 9).await, all);
+    assert_eq!(found(Timestamp::MIN, Timestamp::MAX, 2).await, all[..2]);
+    assert_eq!(found(at(16), at(25), 9).await, []);
+    assert_eq!(found(at(15), manual, 9).await, [ada(25), ada(15)]);
+    assert_eq!(found(manual, Timestamp::MAX, 9).await, [bob]);
 }

@@ -173,6 +173,7 @@ macro_rules! conformance {
                 dp_16_a_decided_slot_stays_unchanged,
                 dp_16_a_new_schedule_may_come_with_its_first_slots,
                 dp_16_pages_of_a_ledger_cover_every_row_once,
+                dp_16_firings_by_hand_are_found_by_their_times,
                 old_ledger_rows_are_pruned,
                 dp_24_slots_decided_ahead_are_found_and_taken_back,
                 edits_are_reported_oldest_first,
@@ -251,6 +252,17 @@ macro_rules! conformance {
                 dp_19_of_several_endings_the_first_stays,
                 dp_19_a_cancelled_firing_takes_no_report_and_is_found,
                 dp_19_what_ended_long_ago_is_deleted,
+            ]
+            run_log: [
+                dp_20_a_run_log_comes_back_byte_for_byte,
+                dp_20_a_log_is_read_from_anywhere_in_it,
+                dp_20_the_piece_that_grows_is_written_in_its_place,
+                dp_20_what_is_cut_is_no_longer_kept_and_its_place_is_seen,
+                dp_20_attempts_have_logs_of_their_own,
+                dp_20_reports_of_several_nodes_follow_each_other,
+                dp_20_reports_end_where_the_log_is_full,
+                dp_20_old_pieces_are_deleted_oldest_first,
+                dp_20_a_piece_that_is_too_long_changes_nothing,
             ]
             fleet: [
                 ss_15_there_is_no_price_before_the_first,

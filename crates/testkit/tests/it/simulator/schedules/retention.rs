@@ -56,6 +56,7 @@ async fn walk(ports: &Ports) {
     let keep = Keep {
         tasks: Retention::After(FORGOTTEN_AFTER),
         stories: Retention::Keep,
+        run_logs: Retention::Keep,
     };
     let stop = CancellationToken::new();
     tokio::select! {
