@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use almanack_adapters::signature::SigningKey;
 use almanack_core::{
     address::{Guard, Reach},
     backoff::Backoff,
@@ -61,6 +62,11 @@ pub(crate) const LIMITS: Limits = Limits {
     body_bytes: 8 * 1024,
     batch_items_max: 5,
 };
+
+/// What reports about firings are signed with.
+pub(crate) fn report_key() -> SigningKey {
+    SigningKey::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap()
+}
 
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
@@ -264,7 +270,7 @@ impl World {
             editions,
             public_editions,
             tick,
-            report_verifier: Reloadable::default(),
+            report_verifier: Reloadable::new(Some(Arc::new(report_key()))),
             store: pages,
             changes: port.clone(),
             clock: time.clone(),

@@ -20,6 +20,7 @@ mod idempotency;
 mod lists;
 mod observing;
 mod receipts;
+mod reports;
 mod schedule_acts;
 mod schedules;
 mod scripted;

@@ -99,7 +99,12 @@ fn handler(world: &World, dice: &Dice) -> DispatchHandler {
 }
 
 /// One attempt of the product's own, unless its node dies during it.
-pub(super) async fn attempt(world: &World, dice: &Dice, task: &ClaimedTask, healed: bool) -> Outcome {
+pub(super) async fn attempt(
+    world: &World,
+    dice: &Dice,
+    task: &ClaimedTask,
+    healed: bool,
+) -> Outcome {
     let handler = handler(world, dice);
     if healed || !dice.hits(200) {
         return handler.attempt(task).await;
@@ -174,16 +179,19 @@ pub(super) async fn check(world: &World) -> Result<(), String> {
     }
     // No work without a firing that knows of it: it would run unseen, beside the next slot's.
     for task in &works {
-        let known = followed_of.values().any(|followed| {
-            followed.work == Work::Task { task_id: task.id }
-        });
+        let known = followed_of
+            .values()
+            .any(|followed| followed.work == Work::Task { task_id: task.id });
         let cancelled = firings_of(task.identity.subject.as_str());
         let cancelled = firings.iter().any(|firing| {
             firing.status == Status::Cancelled
                 && cancelled.contains(&firing.identity.subject.to_string())
         });
         if !known && !cancelled {
-            return Err(format!("{} is followed by no firing", task.identity.subject));
+            return Err(format!(
+                "{} is followed by no firing",
+                task.identity.subject
+            ));
         }
     }
     Ok(())
@@ -222,7 +230,10 @@ fn check_one(
                 _ => return Err(format!("its task is {} at the end", work.status)),
             };
             if (ending.ended, status) != expected {
-                return Err(format!("it says {}, its task is {}", ending.ended, work.status));
+                return Err(format!(
+                    "it says {}, its task is {}",
+                    ending.ended, work.status
+                ));
             }
             Ok(())
         }
