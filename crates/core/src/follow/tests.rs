@@ -112,7 +112,7 @@ fn dp_19_an_unseen_look_waits_as_long_as_it_is_asked_to() {
 }
 
 fn row(status: Status, waits: bool) -> Task {
-    let mut row = fixture::row(Standing::Waiting);
+    let mut row = fixture::row(Standing::Init);
     row.id = TaskId(8);
     row.status = status;
     row.due_at = waits.then_some(at(0));
