@@ -72,6 +72,7 @@ pub(crate) struct FakeGithub {
     pub(crate) requests: Mutex<Vec<(String, HeaderMap, Bytes)>>,
     pub(crate) faults: Mutex<VecDeque<Fault>>,
     pub(crate) runs: Mutex<Vec<Value>>,
+    pub(crate) old_run: Mutex<Option<Value>>,
     tags: Mutex<u32>,
 }
 
@@ -126,6 +127,12 @@ fn routes(fake_github: Arc<FakeGithub>) -> Router {
             post(|| async { StatusCode::NO_CONTENT }),
         )
         .route(&repo("/actions/workflows/{file}/runs"), get(runs))
+        .route(&repo("/actions/runs"), get(runs))
+        .route(&repo("/actions/runs/{id}"), get(one_run))
+        .route(
+            &repo("/actions/runs/{id}/cancel"),
+            post(|| async { StatusCode::ACCEPTED }),
+        )
         .route("/graphql", post(graphql))
         .fallback(|| async { message_answer(404, "Not Found") })
         .layer(middleware::from_fn_with_state(
@@ -168,6 +175,15 @@ async fn gate(State(fake_github): App, request: Request, next: Next) -> Response
             .insert(HeaderName::from_static(name), value.parse().unwrap());
     }
     response
+}
+
+/// A run that lists no longer show.
+async fn one_run(State(fake_github): App, Path(id): Path<u64>) -> Response {
+    let old = fake_github.old_run.lock().unwrap().clone();
+    match old.filter(|run| run["id"] == id) {
+        Some(run) => Json(run).into_response(),
+        None => message_answer(404, "Not Found"),
+    }
 }
 
 fn message_answer(status: u16, message: &str) -> Response {

@@ -3,8 +3,18 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_adapters::github::{Error, Github, Repository, RunFilter, Token, WorkflowLauncher};
-use almanack_core::{finish::Outcome, target::Launcher};
-use jiff::SignedDuration;
+use almanack_core::{
+    chain::NotSeen,
+    finish::Outcome,
+    follow::{Ended, Followed, HandedOver, Seen, Work},
+    target::{
+        Launcher, Target,
+        runs::{OtherFiring, OtherFirings},
+    },
+    task::{ClaimedTask, TaskId},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -315,4 +325,155 @@ async fn dp_13_the_client_knows_what_is_left_of_its_budget() {
         (limit.remaining, limit.reset_at.as_second()),
         (12, NOW + 60)
     );
+}
+
+/// No other firing.
+struct Alone;
+
+#[async_trait]
+impl OtherFirings for Alone {
+    async fn load_decided_at(&self, _: &ClaimedTask) -> Result<Timestamp, NotSeen> {
+        Ok(Timestamp::from_second(NOW).unwrap())
+    }
+
+    async fn load_others(
+        &self,
+        _: &ClaimedTask,
+        _: &Target,
+        _: Timestamp,
+    ) -> Result<Vec<OtherFiring>, NotSeen> {
+        Ok(Vec::new())
+    }
+}
+
+fn following(github: &Arc<Github>) -> WorkflowLauncher {
+    WorkflowLauncher::new(Arc::clone(github)).looking(Arc::new(Alone))
+}
+
+fn workflow() -> Value {
+    json!({"type": "workflow", "repository": "acme/news", "workflow": "daily.yml"})
+}
+
+fn run(id: u64, status: &str, conclusion: Option<&str>) -> Value {
+    json!({
+        "id": id, "status": status, "conclusion": conclusion, "head_branch": "main",
+        "created_at": "2026-01-05T08:00:01Z", "run_started_at": "2026-01-05T07:59:00Z",
+        "updated_at": "2026-01-05T07:59:30Z",
+    })
+}
+
+async fn look(github: &Arc<Github>, run: Option<u64>) -> Seen {
+    let since = Timestamp::from_second(NOW).unwrap();
+    let work = Work::Run { run, since };
+    let followed = Followed::new(TaskId(1), work, since, SignedDuration::from_hours(24));
+    let (firing, task) = (firing(workflow()), task(None));
+    following(github).look(&firing, &task, &followed).await
+}
+
+#[tokio::test]
+async fn dp_19_the_conclusion_of_a_run_is_the_outcome() {
+    let (fake_github, github) = FakeGithub::start().await;
+    let handed_over = following(&github)
+        .hand_over(&firing(workflow()), &task(None))
+        .await;
+    let HandedOver::Works(Work::Run { run: None, .. }) = handed_over else {
+        panic!("this server names no run: {handed_over:?}");
+    };
+    for (status, conclusion, expected) in [
+        ("queued", None, None),
+        ("in_progress", None, None),
+        ("completed", Some("success"), Some(Ended::Done)),
+        ("completed", Some("skipped"), Some(Ended::Done)),
+        ("completed", Some("failure"), Some(Ended::Failed)),
+        ("completed", Some("timed_out"), Some(Ended::Failed)),
+        ("completed", Some("cancelled"), Some(Ended::Failed)),
+    ] {
+        *fake_github.runs.lock().unwrap() = vec![run(7, status, conclusion)];
+        match (look(&github, Some(7)).await, expected) {
+            (Seen::Works { started_at, .. }, None) => {
+                assert_eq!(started_at.is_some(), status == "in_progress");
+            }
+            (Seen::Ended { ending, started_at }, Some(ended)) => {
+                assert_eq!(ending.ended, ended);
+                let said = format!("the workflow ended as {}: run 7", conclusion.unwrap());
+                assert_eq!(ending.detail, said);
+                assert!(started_at.is_some_and(|at| at < ending.ended_at));
+            }
+            other => panic!("{status} {conclusion:?}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn dp_19_a_run_without_a_number_is_found_or_the_firing_says_that_it_was_not() {
+    let (fake_github, github) = FakeGithub::start().await;
+    assert_eq!(look(&github, None).await, Seen::UNCHANGED, "not shown yet");
+    *fake_github.runs.lock().unwrap() = vec![run(7, "queued", None)];
+    let Seen::Works {
+        work: Some(work), ..
+    } = look(&github, None).await
+    else {
+        panic!("it is the only run since");
+    };
+    assert!(matches!(work, Work::Run { run: Some(7), .. }), "{work:?}");
+    *fake_github.runs.lock().unwrap() = vec![run(7, "queued", None), run(8, "queued", None)];
+    let Seen::Ended { ending, .. } = look(&github, None).await else {
+        panic!("either may be its own");
+    };
+    assert_eq!(ending.ended, Ended::Done, "it was handed over");
+    assert!(
+        ending.detail.contains("how it ended is not known"),
+        "{}",
+        ending.detail
+    );
+}
+
+#[tokio::test]
+async fn dp_13_dp_19_one_request_answers_for_many_runs() {
+    let (fake_github, github) = FakeGithub::start().await;
+    let runs = (1..=5).map(|id| run(id, "in_progress", None));
+    *fake_github.runs.lock().unwrap() = runs.collect();
+    *fake_github.old_run.lock().unwrap() = Some(run(99, "completed", Some("success")));
+    let launcher = following(&github);
+    let (firing, task) = (firing(workflow()), task(None));
+    let since = Timestamp::from_second(NOW).unwrap();
+    for id in [1, 2, 3, 4, 5, 99, 98] {
+        let run = Some(id);
+        let work = Work::Run { run, since };
+        let followed = Followed::new(TaskId(1), work, since, SignedDuration::from_hours(24));
+        let seen = launcher.look(&firing, &task, &followed).await;
+        let is_over = matches!(seen, Seen::Ended { .. });
+        assert_eq!(is_over, id > 5, "{id}: {seen:?}");
+    }
+    let asked = fake_github.asked();
+    assert_eq!(
+        asked.len(),
+        3,
+        "a list for five, and two by themselves: {asked:?}"
+    );
+}
+
+#[tokio::test]
+async fn dp_19_a_cancelled_firing_has_its_run_cancelled() {
+    let (fake_github, github) = FakeGithub::start().await;
+    let since = Timestamp::from_second(NOW).unwrap();
+    let run = Some(7);
+    let work = Work::Run { run, since };
+    let followed = Followed::new(TaskId(1), work, since, SignedDuration::from_hours(24));
+    let firing = firing(workflow());
+    let withdrawn = following(&github).withdraw(&firing, &followed).await;
+    assert_eq!(withdrawn, Ok(()));
+    let asked = fake_github.asked();
+    assert_eq!(asked, ["POST /repos/acme/news/actions/runs/7/cancel"]);
+    let fault = Fault::answer(
+        "/cancel",
+        409,
+        "Cannot cancel a workflow run that is completed.",
+    );
+    fake_github.break_next(fault);
+    let over = following(&github).withdraw(&firing, &followed).await;
+    assert_eq!(over, Ok(()), "it has ended by itself");
+    fake_github.break_next(Fault::answer("/cancel", 502, "Bad gateway"));
+    let trouble = following(&github).withdraw(&firing, &followed).await;
+    assert!(trouble.is_err(), "worth another try");
 }

@@ -8,14 +8,16 @@ use std::{
 use almanack_adapters::{
     call::{Behaviour, Caller},
     signature::SigningKey,
-    webhook::WebhookLauncher,
+    webhook::{ReportAddress, WebhookLauncher},
 };
 use almanack_core::{
     callback::AlreadyDone,
     finish::Outcome,
+    follow::{HandedOver, Work, may_report},
     run_log::{NoRunLogs, RunLog, RunLogs},
     store::RunId,
     target::Launcher,
+    task::TaskId,
     time::Clock,
 };
 use async_trait::async_trait;
@@ -161,6 +163,18 @@ impl RunLogs for Reports {
     }
 }
 
+/// A launcher on a node that receivers can reach.
+fn reporting() -> WebhookLauncher {
+    let reports = ReportAddress {
+        base: "https://almanack.example.org".to_owned(),
+        key: SigningKey::parse(SECRET).unwrap(),
+    };
+    WebhookLauncher {
+        reports: Some(reports),
+        ..launcher()
+    }
+}
+
 #[tokio::test]
 async fn dp_20_status_and_answer_of_a_webhook_are_in_its_log() {
     let app = Router::new()
@@ -190,4 +204,70 @@ async fn dp_20_status_and_answer_of_a_webhook_are_in_its_log() {
         "HTTP 200\n(3 bytes that are not text)\n",
     ];
     assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn dp_19_a_webhook_that_answers_202_is_given_addresses_to_report_to() {
+    let (url, mut received) = receiver().await;
+    let target = |within: Option<&str>| {
+        let mut target = json!({"type": "webhook", "url": format!("{url}/take")});
+        if let Some(within) = within {
+            target["report_within"] = within.into();
+        }
+        firing(target)
+    };
+    let handed_over = reporting()
+        .hand_over(&target(Some("1h")), &task(None))
+        .await;
+    assert_eq!(
+        handed_over,
+        HandedOver::Works(Work::Report { within_s: 3_600 })
+    );
+    let (_, body) = received.recv().await.unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let finish = body["report"]["finish"].as_str().unwrap();
+    let start = "https://almanack.example.org/api/v1/firings/42/finish?signature=";
+    let signature = finish.strip_prefix(start).unwrap();
+    let key = SigningKey::parse(SECRET).unwrap();
+    assert!(may_report(&key, TaskId(42), signature));
+    assert!(
+        !may_report(&key, TaskId(43), signature),
+        "of this firing only"
+    );
+    assert_eq!(body["report"]["within_s"], 3_600);
+    // Without it the answer is the end, and nothing is offered.
+    let ended = reporting().hand_over(&target(None), &task(None)).await;
+    assert!(
+        matches!(ended, HandedOver::Ended(Outcome::Done { .. })),
+        "{ended:?}"
+    );
+    let (_, body) = received.recv().await.unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert!(body.get("report").is_none());
+    // A node that cannot be reached says so, and calls nobody.
+    let deaf = launcher().hand_over(&target(Some("1h")), &task(None)).await;
+    let HandedOver::Ended(Outcome::Retry { error, .. }) = deaf else {
+        panic!("{deaf:?}");
+    };
+    assert!(error.contains("server.public_url"), "{error}");
+    assert!(received.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn dp_19_any_other_answer_means_what_it_meant() {
+    let (url, _received) = receiver().await;
+    for (path, outcome) in [
+        ("/known", "done"),
+        ("/busy", "retry"),
+        ("/missing", "give_up"),
+    ] {
+        let target = json!({
+            "type": "webhook", "url": format!("{url}{path}"), "report_within": "1h",
+        });
+        let handed_over = reporting().hand_over(&firing(target), &task(None)).await;
+        let HandedOver::Ended(ended) = handed_over else {
+            panic!("{path}: {handed_over:?}");
+        };
+        assert_eq!(ended.name(), outcome, "{path}");
+    }
 }

@@ -126,6 +126,9 @@ pub(crate) struct SchedulePutArguments {
     /// Input of the workflow; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::input)]
     pub(crate) target_input: Vec<(String, String)>,
+    /// The webhook may answer 202 and report the end within this time [default: its answer is the end]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) target_report_within: Option<String>,
     /// Payload of the webhook or the task
     #[arg(long, value_name = "JSON")]
     pub(crate) target_payload: Option<String>,

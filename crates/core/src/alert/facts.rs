@@ -11,6 +11,7 @@ use super::{Key, Rule, trouble::NodeTroubles};
 use crate::{
     clock::Standing,
     edition::{Account, rules::Rules},
+    follow::Followed,
     plan::{Schedule, Slot},
     source::Source,
     store::{ClaimLine, Depth, Node, TaskLine},
@@ -74,6 +75,21 @@ pub struct Run {
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub detail: Option<String>,
+}
+
+impl Run {
+    /// Of a firing whose work was handed over: it runs, and took, as long as the work does.
+    pub fn of_followed(task: &Task, followed: &Followed) -> Self {
+        let ending = followed.ending.as_ref();
+        let works = task.is_live() && ending.is_none();
+        Self {
+            status: if works { Status::Running } else { task.status },
+            execute_at: task.created_execute_at,
+            started_at: Some(followed.started_at.unwrap_or(followed.handed_over_at)),
+            finished_at: ending.map(|ending| ending.ended_at).or(task.finished_at),
+            ..task.into()
+        }
+    }
 }
 
 impl From<&Task> for Run {

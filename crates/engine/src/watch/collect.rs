@@ -18,7 +18,7 @@ use almanack_core::{
         self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
         Store, TaskLine, TaskSearch,
     },
-    task::{Kind, Status, Task},
+    task::{Kind, Status, Task, TaskId},
     time::LATEST,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -218,12 +218,14 @@ async fn closely(
     let by_hand = schedule.last_firing();
     identities.extend(by_hand.filter(|last| !identities.contains(last)));
     let tasks = load_each(store, &identities).await?;
-    let mut runs: Vec<Run> = tasks
-        .iter()
-        .flatten()
-        .flatten()
-        .map(|task: &Task| task.into())
-        .collect();
+    let tasks: Vec<&Task> = tasks.iter().flatten().flatten().collect();
+    let ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
+    let followed = store.load_followed(&ids).await?;
+    let run = |task: &&Task| match followed.iter().find(|it| it.task_id == task.id) {
+        Some(followed) => Run::of_followed(task, followed),
+        None => (*task).into(),
+    };
+    let mut runs: Vec<Run> = tasks.iter().map(run).collect();
     runs.sort_by_key(|run| std::cmp::Reverse(run.execute_at));
     Ok(ScheduleFacts {
         schedule,

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     harness::{Answer, send, with},
+    reports,
     stage::{Day, PAGES, Stage},
 };
 
@@ -90,6 +91,7 @@ async fn stage() -> Router {
     let stage = Stage::build();
     Day::of(&stage).play().await;
     stage.clock_stands_at(START);
+    reports::awaiting(&stage.world, "schedule:import@2026-01-05T08:00:00Z").await;
     stage.world.app
 }
 

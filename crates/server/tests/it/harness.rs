@@ -8,10 +8,13 @@ use std::{
     },
 };
 
+use almanack_adapters::signature::SigningKey;
 use almanack_core::{
     address::{Guard, Reach},
     backoff::Backoff,
     finish::{Outcome, finish},
+    run_log::KnownSecrets,
+    secret::Secret,
     sign_in::{
         PasswordHash,
         password::{self, Passwords, Salt},
@@ -26,11 +29,14 @@ use almanack_engine::{
     planner::{Planned, Planner},
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
+    run_log::RunLogKeeper,
     schedules::Schedules,
     tick::Ticker,
     zones::Zones,
 };
-use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
+use almanack_server::{
+    AppState, Configured, Limits, Publishers, Reporting, Tick, access::Access, app,
+};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -61,6 +67,26 @@ pub(crate) const LIMITS: Limits = Limits {
     body_bytes: 8 * 1024,
     batch_items_max: 5,
 };
+
+/// What reports about firings are signed with.
+pub(crate) fn report_key() -> SigningKey {
+    SigningKey::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap()
+}
+
+/// Takes reports, and keeps what they say.
+pub(crate) fn reporting(
+    store: &Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    sleeper: Arc<dyn Sleeper>,
+) -> Reloadable<Option<Reporting>> {
+    let times = (clock, sleeper);
+    let secrets = KnownSecrets::new([Secret::new("correct horse")]);
+    let logs = RunLogKeeper::new(store.clone(), times, 1024 * 1024, secrets);
+    Reloadable::new(Some(Reporting {
+        verifier: Arc::new(report_key()),
+        logs: Arc::new(logs),
+    }))
+}
 
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
@@ -264,7 +290,7 @@ impl World {
             editions,
             public_editions,
             tick,
-            reporting: Reloadable::default(),
+            reporting: reporting(&port, time.clone(), Arc::new(Forward(clock.clone()))),
             store: pages,
             changes: port.clone(),
             clock: time.clone(),

@@ -20,6 +20,7 @@ mod idempotency;
 mod lists;
 mod observing;
 mod receipts;
+mod reports;
 mod run_logs;
 mod schedule_acts;
 mod schedules;

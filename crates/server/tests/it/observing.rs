@@ -9,6 +9,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::Editions,
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
 };

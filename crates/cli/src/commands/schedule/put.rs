@@ -109,7 +109,12 @@ fn target(given: &SchedulePutArguments) -> Result<Value> {
     let mut target = if let Some(text) = &given.target {
         json_of("--target", text)?
     } else if let Some(url) = &given.target_webhook {
-        json!({ "type": "webhook", "url": url })
+        let mut target = json!({ "type": "webhook", "url": url });
+        if let Some(text) = &given.target_report_within {
+            let within = duration("--target-report-within", text)?;
+            target["report_within"] = when::show_duration(within).into();
+        }
+        target
     } else if let Some(path) = &given.target_workflow {
         workflow(path, given)?
     } else if let Some([kind, subject]) = given.target_task.as_deref() {
@@ -130,6 +135,10 @@ fn target(given: &SchedulePutArguments) -> Result<Value> {
 /// Refuses flags that would silently be ignored. The parser's own rule does not apply beside the
 /// group of targets.
 fn refuse_strays(given: &SchedulePutArguments) -> Result<()> {
+    if given.target_report_within.is_some() && given.target_webhook.is_none() {
+        let what = "--target-report-within needs --target-webhook";
+        return Err(Failure::usage(what).hint("remove it, or see `almanack schedule put --help`"));
+    }
     if given.target_workflow.is_some() {
         return Ok(());
     }

@@ -52,7 +52,9 @@ pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
 pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -> Vec<Problem> {
     let mut found = warnings(&schedules.wanted, settings);
     for wanted in &schedules.wanted {
-        let Some((what, hint)) = unknown_kind(&wanted.definition.target, settings) else {
+        let target = &wanted.definition.target;
+        let idle = unreachable_home(target, settings).or_else(|| unknown_kind(target, settings));
+        let Some((what, hint)) = idle else {
             continue;
         };
         let place = schedules.kinds.get(&wanted.name).cloned();
@@ -69,8 +71,27 @@ pub(crate) fn of_target(target: &Target, settings: &Settings) -> Option<(String,
         Target::Command { .. } if !settings.command.enabled => {
             Some(("commands are off".to_owned(), COMMAND_HINT.to_owned()))
         }
-        target => unknown_kind(target, settings),
+        target => unreachable_home(target, settings).or_else(|| unknown_kind(target, settings)),
     }
+}
+
+/// Reports need an address to come to, and a secret that signs it.
+fn unreachable_home(target: &Target, settings: &Settings) -> Option<(String, String)> {
+    let Target::Webhook {
+        report_within: Some(_),
+        ..
+    } = target
+    else {
+        return None;
+    };
+    let missing = match (&settings.server.public_url, &settings.callback.secret) {
+        (Some(_), Some(_)) => return None,
+        (None, _) => "server.public_url is not set",
+        (_, None) => "callback.secret is not set",
+    };
+    let what = format!("report_within cannot work: {missing}");
+    let hint = "set both on every node, so that receivers can report back";
+    Some((what, hint.to_owned()))
 }
 
 fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)> {

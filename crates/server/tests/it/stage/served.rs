@@ -9,6 +9,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::Editions,
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
 };
 use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
@@ -27,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     editions::made_from,
-    harness::World,
+    harness::{World, reporting},
     scripted::{Lines, watching},
 };
 
@@ -126,7 +127,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         editions: Some(editions.clone()),
         public_editions: true,
         tick: Tick::default(),
-        reporting: Reloadable::default(),
+        reporting: reporting(&store, world.clock.clone(), Arc::new(Blink)),
         store: store.clone(),
         changes: store,
         clock: world.clock.clone(),

@@ -28,6 +28,8 @@ const BACKOFF: Backoff = Backoff {
 };
 /// Longest wait without a look, for when all nodes are gone.
 const LOOK_EVERY: Duration = Duration::from_mins(30);
+/// Longer than the gap of the densest schedule; each ten seconds of it are a look.
+const WORK_TAKES_MAX: Duration = Duration::from_mins(15);
 /// While the machine's clock is behind nothing is started; then it is soon.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
@@ -83,11 +85,14 @@ async fn attempt(world: World, dice: Dice, task: ClaimedTask) {
     let outcome = if works::is_followed(&task) {
         works::attempt(&world, &dice, &task, healed).await
     } else {
-        let (takes, outcome) = if healed {
+        let (mut takes, outcome) = if healed {
             (dice.millis(10, 2_000), done())
         } else {
             injected_fault(&dice)
         };
+        if task.identity.kind.as_str() == WORK {
+            takes = takes.min(WORK_TAKES_MAX);
+        }
         pass(takes).await;
         outcome
     };
