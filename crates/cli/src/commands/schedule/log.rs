@@ -63,6 +63,13 @@ enum Follow {
     No,
 }
 
+/// All parts of an attempt's log in one.
+#[derive(Default)]
+struct Whole {
+    text: String,
+    left_out: u64,
+}
+
 struct Log<'a> {
     client: &'a Client,
     /// The number of the firing.
@@ -99,7 +106,7 @@ impl Log<'_> {
     /// Prints an attempt from its beginning, as far as it is, or to its end.
     async fn print(&mut self, term: &Value, follow: Follow, output: &mut Output) -> Result<()> {
         let mut offset = 0;
-        let mut whole = String::new();
+        let mut whole = Whole::default();
         loop {
             let wait = (follow == Follow::Yes).then_some(WAIT_S);
             let call = self.call().query("term", term.as_i64());
@@ -113,7 +120,8 @@ impl Log<'_> {
             if output.json && (output.lines || follow == Follow::Yes) {
                 output.line(answer.text())?;
             } else if output.json {
-                whole.push_str(printed);
+                whole.text.push_str(printed);
+                whole.left_out += part["left_out"].as_u64().unwrap_or_default();
             } else {
                 show(&part, offset, output)?;
             }
@@ -178,11 +186,12 @@ fn head(part: &Value, output: &mut Output) {
 }
 
 /// What is written behind the last part.
-fn end(mut part: Value, whole: String, follow: Follow, output: &mut Output) -> Result<()> {
+fn end(mut part: Value, whole: Whole, follow: Follow, output: &mut Output) -> Result<()> {
     if output.json {
         if !output.lines && follow == Follow::No {
             part["offset"] = 0.into();
-            part["text"] = whole.into();
+            part["left_out"] = whole.left_out.into();
+            part["text"] = whole.text.into();
             output.value(&part)?;
         }
         return Ok(());

@@ -147,7 +147,7 @@ fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
     sentences.push(why(waiting));
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z is undecided: no node has planned it yet.
-    2026-01-05T08:00:00Z is undecided: the schedule has been parked since 2026-01-05T07:30:00Z (unknown time zone).
+    2026-01-05T08:00:00Z is undecided: the schedule has been parked since 2026-01-05T07:30:00Z (unknown time zone); it is planned again once that is corrected.
     2026-01-05T08:00:00Z does not fire: the schedule was removed at 2026-01-05T07:30:00Z.
     2026-01-05T08:00:00Z does not fire: the schedule is paused by ada, since 2026-01-05T07:30:00Z.
     2026-01-05T08:00:00Z is still to come: it will fire in 60 s.
@@ -285,5 +285,10 @@ fn dp_16_the_splay_and_who_cancelled_are_named() {
             ..facts(row, &active)
         }));
     }
-    assert_snapshot!(sentences.join("\n"), @"");
+    assert_snapshot!(sentences.join("\n"), @"
+    2026-01-05T08:00:00Z fired 2 h 5 min after its time, 90 s of it by its splay, and task 7 was cancelled (by api:ada at 2026-01-05T09:00:00Z).
+    2026-01-05T08:00:00Z was skipped: its firing had been cancelled before 2026-01-05T10:05:00Z (by api:ada at 2026-01-05T09:00:00Z).
+    2026-01-05T08:00:00Z is still to come: it will fire in 2 min, 90 s of it by its splay.
+    2026-01-05T08:00:00Z waits for its splay of 90 s: it will fire in 60 s.
+    ");
 }

@@ -66,6 +66,7 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
     let lease = task
         .lease_until
         .filter(|_| task.due_at.is_none() && task.is_live());
+    let is_firing = links::fired_schedule(&task.identity).is_some();
     facts! { viewer.lang;
         "Status", "状态" { (status(viewer.lang, task.status, task.is_live())) }
         when, when_zh { (viewer.at(task.due_at.unwrap_or(task.execute_at))) }
@@ -81,6 +82,9 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
         "Last ended", "最近结束" if (let Some(at) = task.finished_at) { (viewer.at(at)) }
         "Callback URL", "回调网址" if (let Some(url) = &task.callback_url) { code { (url) } }
         "Revision", "修订" if (task.revision.0 > 0) { (task.revision.0) }
+        "Log", "日志" if (is_firing && viewer.may(Scope::Operate)) {
+            a href=(links::run_log(task.id)) { (viewer.lang.pick("What it printed", "输出内容")) }
+        }
         "Belongs to", "所属" if (let Some(page) = about(&task.identity)) {
             a href=(page) { (task.identity.subject) }
         }

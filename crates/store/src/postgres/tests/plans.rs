@@ -5,8 +5,8 @@ use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use crate::{
-    activity, edition, entry, migrate, overview, postgres::SESSION_OPTIONS, schedule, sign_in,
-    source, task,
+    activity, edition, entry, migrate, overview, postgres::SESSION_OPTIONS, run_log, schedule,
+    sign_in, source, task,
 };
 
 /// Two thousand sources of which few are odd, with thirty entries each.
@@ -263,6 +263,43 @@ async fn pages_are_found_by_their_indexes() {
                 !sorted.contains(&text) || !plan.contains("Sort"),
                 "{text}\n{plan}"
             );
+        }
+    }
+}
+
+/// Pieces of a log, old pieces, and firings by hand are found without reading others.
+#[tokio::test]
+async fn dp_20_run_logs_are_found_by_their_indexes() {
+    let schema = Schema::create().await;
+    let client = session(&schema).await;
+    let fill = "insert into run_log (task_id, term, at_byte, bytes, written_at_us, packed) \
+         select n / 20, 1, n % 20 * 100, 100, n, '' from generate_series(1, 20000) n; \
+         insert into task (subject, kind, status, is_current, execute_at_us, priority, attempt, \
+         max_retry, term, revision, decisions, created_at_us, created_execute_at_us, origin, payload) \
+         select 's' || n, 'DISPATCH', 'SUCCESS', true, n, 5, 1, 0, 1, 0, 0, n, n, 'x', '' \
+         from generate_series(1, 20000) n; analyze run_log; analyze task";
+    let rows = [
+        (run_log::LOAD, "7, 1, 0, 50, 9", "run_log_pkey"),
+        (run_log::LOAD_EXTENTS, "7", "run_log_pkey"),
+        (run_log::CUT, "7, 1, 100, 300", "run_log_pkey"),
+        (
+            run_log::REPORT_POSTGRES,
+            "7, 1, 3, 9, 'abc', 99",
+            "run_log_pkey",
+        ),
+        (run_log::PRUNE_POSTGRES, "50, 9", "run_log_written_at"),
+        (
+            schedule::LOAD_BY_HAND,
+            "'s1', 's2', 'DISPATCH', 'y', 9",
+            "task_current",
+        ),
+    ];
+    for fill in ["", fill] {
+        client.batch_execute(fill).await.unwrap();
+        for (text, values, index) in rows {
+            let plan = plan(&client, text, values).await;
+            assert!(plan.contains(index), "{index} is not used:\n{text}\n{plan}");
+            assert!(!plan.contains("Seq Scan"), "{text}\n{plan}");
         }
     }
 }
