@@ -10,6 +10,7 @@ mod alert;
 mod courtesy;
 mod edition;
 mod error;
+mod monitor;
 mod overview;
 mod page;
 mod permit;
@@ -25,6 +26,7 @@ pub use alert::{AlertFilter, AlertStore};
 pub use courtesy::{CourtesyQuery, CourtesyStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result, chain};
+pub use monitor::{MonitorKey, MonitorKeys, MonitorStore};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
@@ -403,6 +405,7 @@ pub trait Nudges: Send {
 pub trait Store:
     TaskStore
     + ScheduleStore
+    + MonitorStore
     + SourceStore
     + EditionStore
     + NodeStore

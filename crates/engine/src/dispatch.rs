@@ -27,7 +27,10 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::reschedule::{Error, Rescheduler};
+use crate::{
+    ping_delivery,
+    reschedule::{Error, Rescheduler},
+};
 
 pub use others::StoredFirings;
 
@@ -212,7 +215,10 @@ impl Handler for DispatchHandler {
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
-        let outcome = self.launch(&firing, task).await;
+        let (outcome, ()) = tokio::join!(
+            self.launch(&firing, task),
+            ping_delivery::put_start(&*self.store, task, &firing, self.clock.now())
+        );
         self.inside_window(&firing, task, outcome)
     }
 }

@@ -134,7 +134,7 @@ const SLOTS: &[Column] = &[
 
 fn verdict(row: &Value, _: Timestamp) -> Cell {
     let ink = match row["verdict"].as_str().unwrap_or_default() {
-        "fired" => Ink::Good,
+        "fired" | "pinged" => Ink::Good,
         "caught_up" => Ink::Notable,
         _ => Ink::Bad,
     };

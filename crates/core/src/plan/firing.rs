@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Ready, ScheduleName};
+use super::{Ready, ScheduleName, pings::Pings};
 use crate::{
     json,
     target::Target,
@@ -61,6 +61,9 @@ pub struct Firing {
     #[serde(default)]
     pub gives_way: bool,
     pub target: Target,
+    /// Whom to call about it.
+    #[serde(default, skip_serializing_if = "Pings::is_empty")]
+    pub pings: Pings,
 }
 
 /// The identity of a slot's firing: the once-only key `(schedule, slot)` (DP-05, DP-06).
@@ -97,6 +100,7 @@ impl NewFiring {
             retry_until: later(self.execute_at, retry_for),
             gives_way: ready.definition.overlap == super::Overlap::CancelRunning,
             target: ready.definition.target.clone(),
+            pings: ready.definition.pings.clone(),
         }
     }
 

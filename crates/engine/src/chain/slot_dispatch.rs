@@ -28,7 +28,7 @@ use almanack_core::{
     chain::{ChainEvent, Due, Line, NotSeen, SHOWS_AFTER, Settled},
     finish::Outcome,
     lock::{Acquired, LockKey},
-    plan::{Firing, Trigger, slot_identity},
+    plan::{Firing, Pings, Trigger, slot_identity},
     target::runs::{CameTo, Whose, attribute, run_of},
     task::{ClaimedTask, Payload, Revision, TaskId, Term},
 };
@@ -236,6 +236,7 @@ impl SlotDispatch {
             retry_until: due.retry_until,
             gives_way: false,
             target: target.clone(),
+            pings: Pings::default(),
         };
         match self.claimed(&firing, due, attempt) {
             Some(task) => launcher.fire(&firing, &task).await,

@@ -1,7 +1,7 @@
 //! What of a schedule runs: of all the firings its row remembers, those that have not ended.
 
 use almanack_core::{
-    plan::{Overlap, Ready, Schedule},
+    plan::{Definition, Monitor, Overlap, Ready, Schedule, ScheduleId},
     store::{self, Store},
     task::{Identity, Task},
 };
@@ -26,6 +26,22 @@ pub(crate) async fn load_running(
         found.filter(Task::is_live).collect()
     });
     Ok(running.collect())
+}
+
+/// What was heard of the jobs of those that are monitors.
+pub(crate) async fn load_monitors(
+    store: &dyn Store,
+    schedules: &[Schedule],
+) -> store::Result<Vec<Option<Monitor>>> {
+    let is_monitor = |it: &Schedule| it.definition.read().is_ok_and(Definition::is_monitor);
+    let asked: Vec<ScheduleId> = schedules
+        .iter()
+        .filter(|it| is_monitor(it))
+        .map(|it| it.id)
+        .collect();
+    let mut heard = store.load_monitors(&asked).await?.into_iter();
+    let of = |it: &Schedule| is_monitor(it).then(|| heard.next().flatten()).flatten();
+    Ok(schedules.iter().map(of).collect())
 }
 
 /// The newest of those that run, unless the policy is that it does not matter.

@@ -61,6 +61,7 @@ impl Schedules {
             row: row.as_ref(),
             earlier_kept: earlier.is_some(),
             firing: firing.as_ref(),
+            is_monitor: ready.is_monitor(),
             now: self.clock.now(),
         });
         Ok(Answer {

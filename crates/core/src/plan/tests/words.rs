@@ -34,6 +34,7 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
         row,
         earlier_kept: false,
         firing: None,
+        is_monitor: false,
         now: at("12:00:00"),
     }
 }

@@ -4,7 +4,7 @@
 //! slots. A ledger row may cover many skipped slots, so rows are expanded into slots again, as many
 //! as are shown. A page costs one read per schedule and one for all firings together.
 
-use almanack_core::plan::{Slot, Verdict, slot_identity};
+use almanack_core::plan::{Reason, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 
 use super::words;
@@ -113,7 +113,11 @@ fn run(
 fn became(lang: Lang, verdict: Verdict, task: Option<&Task>) -> (Outcome, Option<&'static str>) {
     let deleted = lang.pick("its firing was deleted by retention", "触发记录已过保留期");
     match (task.map(|task| task.status), verdict) {
+        (None, Verdict::Skipped(Reason::NoPing)) => {
+            (Outcome::Failed, Some(words::reason(lang, Reason::NoPing)))
+        }
         (None, Verdict::Skipped(reason)) => (Outcome::Skipped, Some(words::reason(lang, reason))),
+        (None, Verdict::Pinged) => (Outcome::Done, None),
         (None, Verdict::Fired | Verdict::CaughtUp) => (Outcome::Unknown, Some(deleted)),
         (Some(Status::Init), _) => (Outcome::Planned, None),
         (Some(Status::Running), _) => (Outcome::Running, None),
