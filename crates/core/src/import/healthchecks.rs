@@ -224,3 +224,79 @@ impl Check {
         differences
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the API answers, version 3, shortened.
+    const PROJECT: &str = r#"{"checks": [
+  {"name": "Filesystem Backup", "slug": "filesystem-backup", "tags": "backup fs",
+   "desc": "Runs incremental backup every hour", "grace": 600, "n_pings": 1, "status": "up",
+   "timeout": 3600, "channels": "4ec5a071", "methods": "", "uuid": "31365bce-8da9-4729-8ff3-aaa71d56b712",
+   "ping_url": "https://hc-ping.com/31365bce-8da9-4729-8ff3-aaa71d56b712"},
+  {"name": "DB Backup", "slug": "", "grace": 1200, "status": "paused", "schedule": "15 5 * * *", "tz": "Europe/Riga"},
+  {"name": "DB Backup", "slug": "", "grace": 60, "status": "new", "schedule": "Mon..Fri 6:30", "tz": "UTC", "methods": "POST", "filter_body": true},
+  {"name": "never", "grace": 60, "schedule": "0 0 30 2 *", "tz": "UTC"},
+  {"name": "nowhere", "grace": 60, "schedule": "* * * * *", "tz": "Mars/Olympus"},
+  {"name": "empty", "grace": 60},
+  {"name": "hasty", "grace": -5, "timeout": 60},
+  42
+]}"#;
+
+    #[test]
+    fn dp_23_checks_become_monitors_and_what_they_lose_is_said() {
+        let import = read(PROJECT, &Options::default());
+        let shown: Vec<String> = import
+            .schedules
+            .iter()
+            .map(|it| {
+                let codes: Vec<&str> = it.differences.iter().map(Difference::code).collect();
+                let Target::Ping { note } = &it.definition.target else {
+                    panic!("{it:?}");
+                };
+                let grace = it.definition.grace.unwrap().as_secs();
+                format!(
+                    "{}: {} ({}) {grace}s {note:?} {codes:?} line {}",
+                    it.name, it.definition.expression, it.definition.tz, it.place.line
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        filesystem-backup: @every 3600s (UTC) 600s Some("Filesystem Backup\nRuns incremental backup every hour\ntags: backup fs") ["ignored", "ping_key"] line 2
+        DB-Backup: 15 5 * * * (Europe/Riga) 1200s None ["paused"] line 6
+        DB-Backup-2: 30 6 * * 1-5 (UTC) 60s None ["ignored", "ignored"] line 7
+        "#);
+        let problems: Vec<String> = import.problems.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(problems.join("\n"), @r"
+        line 8, column 3: no date fits: this never fires
+        line 9, column 3: there is no time zone `Mars/Olympus`
+        line 10, column 3: no time is given: timeout or schedule is missing
+        line 11, column 3: grace must be between 1s and 8784h
+        line 12, column 3: this is not a check
+        ");
+    }
+
+    #[test]
+    fn dp_23_no_secret_of_a_check_is_repeated() {
+        let import = read(PROJECT, &Options::default());
+        let said = format!("{import:?}");
+        assert!(!said.contains("31365bce"), "{said}");
+    }
+
+    #[test]
+    fn what_is_no_project_is_refused_whole() {
+        for (text, column) in [
+            ("", 1),
+            ("[]", 1),
+            ("{\"checks\": 3}", 12),
+            ("{\"checks\": [", 13),
+        ] {
+            let import = read(text, &Options::default());
+            assert!(import.schedules.is_empty(), "{text}");
+            let problem = import.problems.first().unwrap();
+            assert_eq!(problem.reason.code(), "shape", "{text}");
+            assert!(problem.place.column <= column + 1, "{text}: {problem}");
+        }
+    }
+}

@@ -20,11 +20,11 @@ use super::{
     schedule::State,
 };
 
-/// What was heard, and what comes of it.
+/// What comes of a ping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
     pub plan: Plan,
-    /// Whether more slots are due than one look decides: the ping is to be heard again after it.
+    /// Whether more is due than one look decides: the ping is not heard yet, but after it.
     pub is_partial: bool,
 }
 
@@ -50,26 +50,38 @@ pub(super) fn watch(look: Look<'_>) -> Plan {
 pub fn hear(look: Look<'_>, arrival: &Arrival) -> Heard {
     let now = look.now;
     let monitor = look.monitor.cloned().unwrap_or_default();
-    let mut plan = match look.schedule.state {
+    let is_active = look.schedule.state == State::Active;
+    let mut plan = match &look.schedule.state {
         State::Active => miss(look, monitor.clone()),
+        // A pause that has ended by itself has ended, whether it was looked at or not.
+        State::Paused(pause) if pause.until.is_some_and(|until| until <= now) => {
+            return Heard {
+                plan: super::plan(look),
+                is_partial: true,
+            };
+        }
         _ => rest(look.schedule, look.schedule.look_at),
     };
-    if plan.is_partial(now) {
-        let is_partial = true;
-        return Heard { plan, is_partial };
+    if is_active && plan.is_partial(now) {
+        return Heard {
+            plan,
+            is_partial: true,
+        };
     }
     let mut monitor = plan.monitor.take().map_or(monitor, |write| write.monitor);
     let before = monitor.last_ping_at;
     let ping = Some(monitor.hear(arrival, now));
-    if look.schedule.state == State::Active {
+    if is_active {
         if matches!(arrival.kind, PingKind::Success | PingKind::Fail) {
             meet(look, &mut plan, arrival, before);
         }
         plan.look_at = look_at(look, &plan, &monitor);
     }
     plan.monitor = Some(MonitorWrite { monitor, ping });
-    let is_partial = false;
-    Heard { plan, is_partial }
+    Heard {
+        plan,
+        is_partial: false,
+    }
 }
 
 /// Misses the slots whose grace has passed, and a run that has taken longer than that.

@@ -6,13 +6,13 @@
 //! stored.
 
 use almanack_core::{
-    plan::{Arrival, Monitor, MonitorStatus, Ready, Schedule, ScheduleName, State, hear},
+    plan::{Arrival, Edited, Monitor, MonitorStatus, Ready, Schedule, ScheduleName, State, hear},
     store::{MonitorKey, MonitorKeys},
     time::Entropy,
 };
 use jiff::Timestamp;
 
-use super::{Error, ROUNDS_MAX, Schedules, settling::gathered};
+use super::{Error, ROUNDS_MAX, Schedules, edited, settling::gathered};
 
 /// A monitor with what was heard of its job.
 #[derive(Debug, Clone)]
@@ -43,11 +43,14 @@ impl Schedules {
             };
             let heard = self.heard(&found).await?;
             let now = self.clock.now();
-            // A pause stays what it is: only who paused ends it.
-            let write = gathered(&found, &ready, &heard, now, |look| {
+            // A pause stays what it is: only who paused ends it, or its own end.
+            let mut write = gathered(&found, &ready, &heard, now, |look| {
                 let heard = hear(look, arrival);
                 (heard.plan, heard.is_partial)
             })?;
+            if found.state != State::Active && write.schedule.state == State::Active {
+                write = edited(write, Edited::Resumed, "planner", now);
+            }
             if self.write(write).await?.is_some() {
                 return Ok(Some(name));
             }
