@@ -52,9 +52,9 @@ pub(crate) const FORGET_PINGS: &str = "delete from ping where schedule_id = $1 a
 const LOAD: &str = "select facts from monitor where schedule_id = $1";
 const LOAD_KEYS: &str = "select ping_hash, badge from monitor where schedule_id = $1";
 /// A key that is another's already is refused here; of two that ask at once, by its index.
-const SAVE_KEYS: &str = "update monitor set ping_hash = $2, badge = $3 where schedule_id = $1 \
-     and not exists (select 1 from monitor other where other.schedule_id <> $1 \
-     and (other.ping_hash = $2 or other.badge = $3))";
+const SAVE_KEYS: &str = "update monitor set ping_hash = $1, badge = $2 where schedule_id = $3 \
+     and not exists (select 1 from monitor other where other.schedule_id <> $3 \
+     and (other.ping_hash = $1 or other.badge = $2))";
 const FIND_BY_PING: &str = "select s.name from monitor m \
      join schedule s on s.schedule_id = m.schedule_id where m.ping_hash = $1";
 const FIND_BY_BADGE: &str = "select s.name from monitor m \
@@ -168,7 +168,7 @@ impl<D: Database> MonitorStore for SqlStore<D> {
     }
 
     async fn save_monitor_keys(&self, id: ScheduleId, keys: &MonitorKeys) -> Result<bool> {
-        let values = values![id.0, &keys.ping_hash, &keys.badge];
+        let values = values![&keys.ping_hash, &keys.badge, id.0];
         let saved = self.execute("save monitor keys", SAVE_KEYS, values);
         Ok(saved.await? > 0)
     }
