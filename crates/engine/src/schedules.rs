@@ -296,11 +296,7 @@ impl Schedules {
         after.next_at = ready.next_after(seam);
         after.waits_since = None;
         if ready.is_monitor() && write.monitor.is_none() {
-            let monitor = self.heard(&found).await?.monitor.unwrap_or_default();
-            write.monitor = Some(MonitorWrite {
-                monitor,
-                ping: None,
-            });
+            write.monitor = Some(self.heard_before(&found).await?);
         }
         let after = &mut write.schedule;
         // As it is after settling, which may have ended a pause.
@@ -320,6 +316,23 @@ impl Schedules {
     async fn running(&self, schedule: &Schedule) -> Result<Vec<Task>, Error> {
         let running = load_running(&*self.store, std::slice::from_ref(schedule)).await?;
         Ok(running.into_iter().flatten().collect())
+    }
+
+    /// What was heard of a monitor before it changes. One that was removed, or something else, is
+    /// new; only its pings are numbered on.
+    async fn heard_before(&self, found: &Schedule) -> Result<MonitorWrite, Error> {
+        let known = self.store.load_monitors(&[found.id]).await?;
+        let known = known.into_iter().flatten().next().unwrap_or_default();
+        let was_monitor = found.definition.read().is_ok_and(Definition::is_monitor);
+        let goes_on = was_monitor && !matches!(found.state, State::Removed { .. });
+        let new = Monitor {
+            pings: known.pings,
+            ..Monitor::default()
+        };
+        Ok(MonitorWrite {
+            monitor: if goes_on { known } else { new },
+            ping: None,
+        })
     }
 
     /// What a look needs to know beside the row.

@@ -123,7 +123,10 @@ async fn dp_23_a_ping_is_answered_kept_and_meets_its_slot(fixture: Fixture) {
     assert_eq!(pings[0].took, Some(SignedDuration::from_mins(1)));
     let why = fixture.schedules.why(&fixture.nightly, at(HOUR)).await;
     let sentence = why.unwrap().sentence;
-    assert!(sentence.contains("was pinged 65 s after its time"), "{sentence}");
+    assert!(
+        sentence.contains("was pinged 65 s after its time"),
+        "{sentence}"
+    );
     let unknown = MonitorKey::Ping("other".to_owned());
     let success = arrival(PingKind::Success);
     let heard = fixture.schedules.ping(&unknown, &success);
@@ -138,11 +141,19 @@ async fn dp_23_a_missed_ping_is_a_slot_with_a_reason_and_the_next_ping_is_up(fix
     assert_eq!(fixture.rows().await, ["08:00 pinged x1"]);
     fixture.look(at(HOUR + GRACE)).await;
     assert_eq!(fixture.watched().await.status, MonitorStatus::Down);
-    assert_eq!(fixture.rows().await, ["08:00 pinged x1", "09:00 no_ping x1"]);
+    assert_eq!(
+        fixture.rows().await,
+        ["08:00 pinged x1", "09:00 no_ping x1"]
+    );
     let why = fixture.schedules.why(&fixture.nightly, at(HOUR)).await;
     let sentence = why.unwrap().sentence;
-    assert!(sentence.contains("was missed: no ping came within its grace"), "{sentence}");
-    fixture.ping_at(at(HOUR + GRACE + 9), PingKind::Success).await;
+    assert!(
+        sentence.contains("was missed: no ping came within its grace"),
+        "{sentence}"
+    );
+    fixture
+        .ping_at(at(HOUR + GRACE + 9), PingKind::Success)
+        .await;
     let watched = fixture.watched().await;
     assert_eq!(watched.status, MonitorStatus::Up);
     assert_eq!(watched.expected_at, Some(at(2 * HOUR + GRACE + 9)));
@@ -203,8 +214,15 @@ async fn dp_23_a_ping_and_its_verdict_meet_and_one_comes_first(fixture: Fixture)
     let rows = fixture.rows().await;
     let watched = fixture.watched().await;
     assert_eq!(rows.len(), 1, "one verdict: {rows:?}");
-    assert!(rows[0] == "09:00 pinged x1" || rows[0] == "09:00 no_ping x1", "{rows:?}");
-    assert_eq!(watched.status, MonitorStatus::Up, "and the ping counts in any case");
+    assert!(
+        rows[0] == "09:00 pinged x1" || rows[0] == "09:00 no_ping x1",
+        "{rows:?}"
+    );
+    assert_eq!(
+        watched.status,
+        MonitorStatus::Up,
+        "and the ping counts in any case"
+    );
     assert_eq!(watched.monitor.pings, 2);
 }
 
@@ -231,12 +249,22 @@ async fn dp_23_pings_that_meet_are_all_kept_and_numbered(fixture: Fixture) {
 async fn dp_23_a_key_stops_working_with_its_monitor(fixture: Fixture) {
     fixture.watch("@every 1h").await;
     assert!(fixture.ping_at(at(1), PingKind::Success).await);
-    fixture.schedules.remove(&fixture.nightly, "ada").await.unwrap();
+    fixture
+        .schedules
+        .remove(&fixture.nightly, "ada")
+        .await
+        .unwrap();
     assert!(!fixture.ping_at(at(2), PingKind::Success).await, "removed");
     fixture.put(hourly()).await.unwrap();
-    assert!(!fixture.ping_at(at(3), PingKind::Success).await, "no monitor");
+    assert!(
+        !fixture.ping_at(at(3), PingKind::Success).await,
+        "no monitor"
+    );
     fixture.put(monitor("@every 2h")).await.unwrap();
-    assert!(fixture.ping_at(at(4), PingKind::Success).await, "a monitor again");
+    assert!(
+        fixture.ping_at(at(4), PingKind::Success).await,
+        "a monitor again"
+    );
 }
 
 async fn dp_23_a_change_settles_what_was_expected_and_forgets_nothing_heard(fixture: Fixture) {
@@ -245,9 +273,16 @@ async fn dp_23_a_change_settles_what_was_expected_and_forgets_nothing_heard(fixt
     fixture.clock.set(at(2 * HOUR + 60));
     let edited = fixture.put(monitor("30 * * * *")).await.unwrap();
     assert_eq!(edited, Some(Edited::Changed));
-    assert_eq!(fixture.rows().await, ["09:00 no_ping x1", "10:00 changed x1"]);
+    assert_eq!(
+        fixture.rows().await,
+        ["09:00 no_ping x1", "10:00 changed x1"]
+    );
     let watched = fixture.watched().await;
-    assert_eq!(watched.status, MonitorStatus::Down, "what was missed stays missed");
+    assert_eq!(
+        watched.status,
+        MonitorStatus::Down,
+        "what was missed stays missed"
+    );
     assert_eq!(watched.monitor.last_ping_at, Some(at(60)));
     assert_eq!(watched.expected_at, Some(at(2 * HOUR + 1_800)));
     assert!(fixture.ping_at(at(2 * HOUR + 90), PingKind::Success).await);
@@ -257,7 +292,9 @@ async fn dp_23_a_ping_ends_a_pause_that_has_ended_and_no_other(fixture: Fixture)
     fixture.watch("0 * * * *").await;
     fixture.ping_at(at(60), PingKind::Success).await;
     let pause = async |until| {
-        let paused = fixture.schedules.pause(&fixture.nightly, until, None, "ada");
+        let paused = fixture
+            .schedules
+            .pause(&fixture.nightly, until, None, "ada");
         paused.await.unwrap();
     };
     pause(None).await;
@@ -278,10 +315,25 @@ async fn dp_23_a_ping_ends_a_pause_that_has_ended_and_no_other(fixture: Fixture)
 
 async fn dp_23_a_monitor_has_nothing_to_fire(fixture: Fixture) {
     fixture.watch("0 * * * *").await;
-    let fired = fixture.schedules.fire(&fixture.nightly, Overlapping::Forced, "ada");
+    let fired = fixture
+        .schedules
+        .fire(&fixture.nightly, Overlapping::Forced, "ada");
     let refused = fired.await.unwrap_err();
-    assert!(matches!(refused, Error::NotNow { request: "fired", .. }), "{refused}");
+    assert!(
+        matches!(
+            refused,
+            Error::NotNow {
+                request: "fired",
+                ..
+            }
+        ),
+        "{refused}"
+    );
     fixture.look(at(5 * HOUR)).await;
-    assert_eq!(fixture.rows().await, [""; 0], "before the first ping nothing is expected");
+    assert_eq!(
+        fixture.rows().await,
+        [""; 0],
+        "before the first ping nothing is expected"
+    );
     assert_eq!(fixture.watched().await.monitor, Monitor::default());
 }

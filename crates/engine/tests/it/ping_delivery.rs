@@ -53,7 +53,11 @@ fn definition() -> Definition {
 }
 
 /// One firing that ends so, and what was called.
-async fn called(outcome: Outcome, refusals: usize) -> (Vec<String>, Vec<Task>, Vec<Task>) {
+async fn called(
+    outcome: Outcome,
+    takes_s: u64,
+    refusals: usize,
+) -> (Vec<String>, Vec<Task>, Vec<Task>) {
     let house = House::new();
     house.put(definition()).await;
     let receiver = Arc::new(Receiver {
@@ -65,7 +69,7 @@ async fn called(outcome: Outcome, refusals: usize) -> (Vec<String>, Vec<Task>, V
         clock: Arc::new(house.time),
         sender: receiver.clone(),
     };
-    let target = FakeTarget::taking(outcome, Duration::from_secs(30));
+    let target = FakeTarget::taking(outcome, Duration::from_secs(takes_s));
     let handler = house.handler(target);
     let node = house.admit_beside(Arc::new(calls), handler, node_settings());
     let (node, stop) = (node.await, CancellationToken::new());
@@ -74,41 +78,61 @@ async fn called(outcome: Outcome, refusals: usize) -> (Vec<String>, Vec<Task>, V
     stop.cancel();
     running.await.unwrap();
     let called = receiver.called.lock().unwrap().clone();
-    (called, house.tasks(DISPATCH).await, house.tasks(PING_DELIVERY).await)
+    (
+        called,
+        house.tasks(DISPATCH).await,
+        house.tasks(PING_DELIVERY).await,
+    )
 }
 
 const BOTH: [&str; 2] = ["https://hc.example/start", "https://hc.example/success"];
 
 #[tokio::test(start_paused = true)]
 async fn dp_23_a_firing_calls_when_it_starts_and_when_it_has_succeeded() {
-    let (calls, firings, _) = called(done(), 0).await;
+    let (calls, firings, _) = called(done(), 30, 0).await;
     assert_eq!(calls, BOTH);
     assert_eq!(firings.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn dp_23_a_firing_calls_when_it_has_failed_for_good() {
-    let (calls, ..) = called(Outcome::give_up("no"), 0).await;
-    assert_eq!(calls, ["https://hc.example/start", "https://hc.example/failure"]);
+    let (calls, ..) = called(Outcome::give_up("no"), 30, 0).await;
+    assert_eq!(
+        calls,
+        ["https://hc.example/start", "https://hc.example/failure"]
+    );
 }
 
-/// The start is refused for minutes: then the firing has ended, and saying that it started would be
-/// a lie. The end is still called, once.
+/// The start is refused until the firing has ended: saying then that it started would be a lie. The
+/// end is still called, once.
 #[tokio::test(start_paused = true)]
 async fn dp_23_an_end_is_never_called_before_its_start() {
-    let (calls, firings, _) = called(done(), 3).await;
+    let (calls, firings, _) = called(done(), 1, 1).await;
     assert_eq!(calls, ["https://hc.example/success"]);
     assert_eq!(firings[0].status, Status::Success);
 }
 
 #[tokio::test(start_paused = true)]
 async fn dp_23_who_never_answers_is_given_up_and_the_firing_is_not_delayed() {
-    let (calls, firings, deliveries) = called(done(), usize::MAX).await;
+    let (calls, firings, deliveries) = called(done(), 30, usize::MAX).await;
     assert_eq!(calls, [""; 0]);
     let took = |task: &Task| task.finished_at.unwrap().duration_since(task.execute_at);
-    assert!(firings.iter().all(|task| took(task).as_secs() < 32), "{firings:?}");
+    assert!(
+        firings.iter().all(|task| took(task).as_secs() < 32),
+        "{firings:?}"
+    );
     let failed = |task: &&Task| task.status == Status::Fail && !task.is_live();
-    assert_eq!(deliveries.iter().filter(failed).count(), 1, "the end's, and people see it");
-    let said: Vec<&str> = deliveries.iter().filter_map(|it| it.detail.as_deref()).collect();
-    assert!(said.iter().all(|detail| !detail.contains("hc.example")), "{said:?}");
+    assert_eq!(
+        deliveries.iter().filter(failed).count(),
+        1,
+        "the end's, and people see it"
+    );
+    let said: Vec<&str> = deliveries
+        .iter()
+        .filter_map(|it| it.detail.as_deref())
+        .collect();
+    assert!(
+        said.iter().all(|detail| !detail.contains("hc.example")),
+        "{said:?}"
+    );
 }

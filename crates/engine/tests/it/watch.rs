@@ -195,7 +195,12 @@ async fn dp_23_a_missed_ping_is_one_alert_until_the_next_ping(fixture: Fixture) 
             body: None,
         };
         let key = MonitorKey::Ping("hash".to_owned());
-        fixture.schedules.ping(&key, &arrival).await.unwrap().unwrap();
+        fixture
+            .schedules
+            .ping(&key, &arrival)
+            .await
+            .unwrap()
+            .unwrap();
     };
     let mut pass = async |minutes: i64| {
         for _ in 0..minutes {
@@ -205,7 +210,11 @@ async fn dp_23_a_missed_ping_is_one_alert_until_the_next_ping(fixture: Fixture) 
         world.ears.take()
     };
     let about = || "schedule:nightly".to_owned();
-    assert_eq!(pass(200).await, [], "nothing is expected before the first ping");
+    assert_eq!(
+        pass(200).await,
+        [],
+        "nothing is expected before the first ping"
+    );
     ping(PingKind::Success).await;
     assert_eq!(pass(69).await, [], "late, and within its grace");
     let opened = (News::Opened, Rule::Missing, about());

@@ -242,6 +242,23 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn dp_23_what_is_too_long_is_cut_between_characters() {
+        for (body, expected) in [
+            (String::new(), None),
+            ("ok".to_owned(), Some("ok".to_owned())),
+            ("x".repeat(150_000), Some("x".repeat(PING_BODY_BYTES_MAX))),
+            (
+                format!("a{}", "é".repeat(60_000)),
+                Some(format!("a{}", "é".repeat(49_999))),
+            ),
+        ] {
+            let cut = kept(Body::from(body).into_data_stream()).await.unwrap();
+            let cut = cut.map(|cut| cut.replace('\u{fffd}', ""));
+            assert_eq!(cut, expected);
+        }
+    }
+
     #[test]
     fn sf_05_one_monitor_takes_so_many_pings_a_minute_and_others_as_many() {
         let limit = Limit::default();

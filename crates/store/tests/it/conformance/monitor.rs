@@ -144,16 +144,39 @@ pub(crate) async fn dp_23_a_key_names_one_monitor(store: Arc<dyn Store>) {
         let found = store.find_monitor(&key).await.expect("find");
         found.map(|name| name.to_string())
     };
-    assert_eq!(find(MonitorKey::Ping("aa".to_owned())).await.as_deref(), Some("backup"));
-    assert_eq!(find(MonitorKey::Badge("bb".to_owned())).await.as_deref(), Some("backup"));
-    assert_eq!(find(MonitorKey::Ping("bb".to_owned())).await, None, "a badge is no ping key");
+    assert_eq!(
+        find(MonitorKey::Ping("aa".to_owned())).await.as_deref(),
+        Some("backup")
+    );
+    assert_eq!(
+        find(MonitorKey::Badge("bb".to_owned())).await.as_deref(),
+        Some("backup")
+    );
+    assert_eq!(
+        find(MonitorKey::Ping("bb".to_owned())).await,
+        None,
+        "a badge is no ping key"
+    );
     assert_eq!(find(MonitorKey::Badge("aa".to_owned())).await, None);
-    assert!(!store.save_monitor_keys(other, &keys).await.expect("save"), "taken");
-    assert_eq!(store.load_monitor_keys(other).await.expect("keys"), MonitorKeys::default());
+    assert!(
+        !store.save_monitor_keys(other, &keys).await.expect("save"),
+        "taken"
+    );
+    assert_eq!(
+        store.load_monitor_keys(other).await.expect("keys"),
+        MonitorKeys::default()
+    );
     let none = MonitorKeys::default();
-    assert!(store.save_monitor_keys(other, &none).await.expect("save"), "no key is nobody's");
+    assert!(
+        store.save_monitor_keys(other, &none).await.expect("save"),
+        "no key is nobody's"
+    );
     assert!(store.save_monitor_keys(id, &none).await.expect("save"));
-    assert_eq!(find(MonitorKey::Ping("aa".to_owned())).await, None, "taken away");
+    assert_eq!(
+        find(MonitorKey::Ping("aa".to_owned())).await,
+        None,
+        "taken away"
+    );
     let missing = ScheduleId(other.0 + 9);
     assert!(!store.save_monitor_keys(missing, &keys).await.expect("save"));
 }
@@ -170,7 +193,9 @@ pub(crate) async fn dp_23_those_that_are_down_are_found_longest_first(store: Arc
     keep_monitor(&*store, "up").await;
     keep(&*store, schedule("no-monitor", at(0))).await;
     let seen = named(&*store, "paused").await;
-    let removed = next_write(&seen, |after| after.state = State::Removed { since: at(40) });
+    let removed = next_write(&seen, |after| {
+        after.state = State::Removed { since: at(40) }
+    });
     assert!(wrote(&*store, removed).await);
     let names = async |limit| -> Vec<String> {
         let down = store.load_down_monitors(limit).await.expect("down");
@@ -186,5 +211,9 @@ pub(crate) async fn dp_23_those_that_are_down_are_found_longest_first(store: Arc
         let Some(next) = page.next else { break };
         after = next;
     }
-    assert_eq!(listed, ["a", "b", "c", "up"], "monitors, without removed ones");
+    assert_eq!(
+        listed,
+        ["a", "b", "c", "up"],
+        "monitors, without removed ones"
+    );
 }

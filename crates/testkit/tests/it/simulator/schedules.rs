@@ -25,6 +25,7 @@
 mod checks;
 mod chronicle;
 mod people;
+mod pings;
 mod planners;
 mod retention;
 mod rule;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 
 use almanack_core::store::Store;
 
+pub(crate) use self::pings::simulate_pings;
 use self::stage::Stage;
 use super::{Broken, time::on_virtual_time};
 
