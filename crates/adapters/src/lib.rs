@@ -22,6 +22,7 @@ pub mod lock;
 pub mod model;
 pub mod opml;
 pub mod password;
+pub mod ping_sender;
 mod process;
 pub mod publish;
 pub mod reader;

@@ -20,6 +20,7 @@ mod chaos;
 mod demo;
 mod edition;
 mod import;
+mod monitor;
 mod next;
 mod operations;
 mod schedule;
@@ -32,8 +33,8 @@ mod world;
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
-    chain::*, edition::*, import::*, next::*, operations::*, schedule::*, simulate::*, source::*,
-    user::*,
+    chain::*, edition::*, import::*, monitor::*, next::*, operations::*, schedule::*, simulate::*,
+    source::*, user::*,
 };
 
 /// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
@@ -119,6 +120,9 @@ pub(crate) enum Command {
     /// Create, show, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
+    /// Watch jobs that run elsewhere, by the pings they send
+    #[command(subcommand)]
+    Monitor(MonitorCommand),
     /// Add, show and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),

@@ -43,6 +43,7 @@ mod health;
 mod idle;
 mod import;
 mod migrate;
+mod monitor;
 mod next;
 mod prelude;
 mod progress;
@@ -115,6 +116,7 @@ pub(crate) fn dispatch(
         }
         Command::Task(command) => wait_for(task::run(&at, command, output)),
         Command::Schedule(command) => wait_for(schedule::run(&at, command, output)),
+        Command::Monitor(command) => wait_for(monitor::run(&at, command, output)),
         Command::Source(command) => wait_for(source::run(&at, command, output)),
         Command::Edition(command) => wait_for(edition::run(&at, command, output)),
         Command::Subscription(command) => wait_for(subscription::run(&at, command, output)),
@@ -146,6 +148,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
         &arguments.command,
         Command::Task(_)
             | Command::Schedule(_)
+            | Command::Monitor(_)
             | Command::Source(_)
             | Command::Edition(_)
             | Command::Subscription(_)
@@ -158,7 +161,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
     if !asks && flag.is_some() {
         let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "these commands take --server: task, schedule, source, edition, subscription, alert, token, user, why",
+            "these commands take --server: task, schedule, monitor, source, edition, subscription, alert, token, user, why",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();

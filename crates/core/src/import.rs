@@ -19,6 +19,7 @@ pub mod crontab;
 mod difference;
 pub mod dispatch;
 mod expression;
+pub mod healthchecks;
 mod period;
 mod problem;
 pub mod systemd;

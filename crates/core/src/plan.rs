@@ -25,11 +25,14 @@ mod compare;
 mod definition;
 mod firing;
 mod ledger;
+mod monitor;
+pub mod pings;
 mod rewind;
 mod schedule;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod why;
 
 use jiff::{SignedDuration, Timestamp};
@@ -47,11 +50,17 @@ pub use firing::{
     DISPATCH, Firing, NewFiring, Trigger, manual_identity, shareable_detail, slot_identity,
 };
 pub use ledger::{Reason, Slot, Verdict, append_rows};
+pub use monitor::{
+    Arrival, Down, DownCause, Monitor, MonitorStatus, MonitorWrite, PING_BODY_BYTES_MAX,
+    PINGS_KEPT, Ping, PingKind, Started,
+};
+pub use pings::{PING_DELIVERY, Pings};
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
 };
 pub use stored::StoredDefinition;
+pub use watch::{Heard, hear};
 pub use why::{Cancelled, Facts, why};
 
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
@@ -71,6 +80,8 @@ pub struct Look<'a> {
     pub ready: &'a Ready,
     /// The newest firing that has not ended, where the policy is not to overlap.
     pub running: Option<&'a str>,
+    /// What was heard, where it is a monitor.
+    pub monitor: Option<&'a Monitor>,
     pub now: Timestamp,
 }
 
@@ -100,6 +111,8 @@ pub struct Plan {
     pub waits_since: Option<Timestamp>,
     /// When to look again.
     pub look_at: Option<Timestamp>,
+    /// What is known of its job, where that changes.
+    pub monitor: Option<MonitorWrite>,
 }
 
 impl Plan {
@@ -112,6 +125,7 @@ impl Plan {
 /// Decides what is due.
 pub fn plan(look: Look<'_>) -> Plan {
     match &look.schedule.state {
+        State::Active if look.ready.is_monitor() => watch::watch(look),
         State::Active => decide_due(look),
         State::Paused(pause) => match pause.until {
             Some(until) if until <= look.now => lift(look, pause, until),
@@ -152,7 +166,11 @@ fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
     let mut next = plan.next_at;
     while let Some(slot) = next.filter(|slot| *slot <= now) {
         let due = ready.due_at(slot) <= now;
-        let waited_for = if due { look.running } else { Some("its splay") };
+        let waited_for = match (ready.is_monitor(), due) {
+            (true, _) => Some("its ping"),
+            (false, true) => look.running,
+            (false, false) => Some("its splay"),
+        };
         ledger.add(slot, Verdict::Skipped(Reason::Changed), waited_for);
         next = ready.next_after(slot);
     }
@@ -173,6 +191,7 @@ fn rest(schedule: &Schedule, look_at: Option<Timestamp>) -> Plan {
         next_at: schedule.next_at,
         waits_since: schedule.waits_since,
         look_at,
+        monitor: None,
     }
 }
 
@@ -378,6 +397,7 @@ impl<'a> Turn<'a> {
             next_at,
             waits_since,
             look_at,
+            monitor: None,
         }
     }
 }

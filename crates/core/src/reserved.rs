@@ -13,14 +13,20 @@
 use crate::{
     edition::{self, EDITION_RUN},
     event::outgoing,
-    plan::DISPATCH,
+    plan::{DISPATCH, PING_DELIVERY},
     reschedule::{Cancel, Put, Request},
     source::{SOURCE_CHECK, SourceId},
     task::{Identity, Kind, Status, Task},
 };
 
 /// All of them.
-pub const KINDS: [&str; 4] = [DISPATCH, outgoing::KIND, SOURCE_CHECK, EDITION_RUN];
+pub const KINDS: [&str; 5] = [
+    DISPATCH,
+    outgoing::KIND,
+    PING_DELIVERY,
+    SOURCE_CHECK,
+    EDITION_RUN,
+];
 
 /// Whether tasks of this kind are the engine's.
 pub fn is_reserved(kind: &Kind) -> bool {
@@ -62,7 +68,7 @@ pub fn may_try_again(row: &Task) -> bool {
 /// delivers is made by deciding, never by asking.
 pub fn may_fire(identity: &Identity) -> bool {
     match identity.kind.as_str() {
-        DISPATCH | outgoing::KIND => false,
+        DISPATCH | outgoing::KIND | PING_DELIVERY => false,
         SOURCE_CHECK => SourceId::of(identity).is_some(),
         EDITION_RUN => edition::date_of(identity).is_some(),
         _ => true,

@@ -11,6 +11,7 @@ mod courtesy;
 mod edition;
 mod error;
 mod firing;
+mod monitor;
 mod overview;
 mod page;
 mod permit;
@@ -28,6 +29,7 @@ pub use courtesy::{CourtesyQuery, CourtesyStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result, chain};
 pub use firing::FiringStore;
+pub use monitor::{MonitorKey, MonitorKeys, MonitorStore};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
@@ -407,6 +409,7 @@ pub trait Nudges: Send {
 pub trait Store:
     TaskStore
     + ScheduleStore
+    + MonitorStore
     + SourceStore
     + EditionStore
     + NodeStore

@@ -93,6 +93,12 @@ pub enum Target {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payload: Option<serde_json::Value>,
     },
+    /// Nothing: a job that others run says by a ping that it ran (DP-23).
+    Ping {
+        /// What the job is, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
 }
 
 fn main_branch() -> String {
@@ -139,6 +145,9 @@ pub enum Unusable {
          subject source:NUMBER, EDITION_RUN subject edition:DATE"
     )]
     Reserved,
+    /// Too long, or not a text.
+    #[error("target.note must have at most {TEXT_BYTES_MAX} bytes and no control characters")]
+    Note,
     /// The task would be refused.
     #[error("target: {0}")]
     Task(#[from] Invalid),
@@ -164,6 +173,7 @@ impl Unusable {
             Self::ReportWithin => "target.report_within",
             Self::Reserved | Self::Task(Invalid::Kind { .. }) => "target.kind",
             Self::Placeholder | Self::Task(Invalid::Subject { .. }) => "target.subject",
+            Self::Note => "target.note",
             Self::Task(_) => "target",
             Self::Body(_) => "target.body",
             Self::Payload(_) => "target.payload",
@@ -220,6 +230,7 @@ impl Target {
                 let fits = reserved::may_fire(&Identity { subject, kind });
                 fits.then_some(()).ok_or(Unusable::Reserved)
             }
+            Self::Ping { note } => check_note(note.as_deref()),
         }
     }
 }
@@ -253,6 +264,17 @@ fn check_json(value: Option<&serde_json::Value>) -> Result<(), Invalid> {
     text.map_or(Ok(()), |text| {
         Payload::parse(&text, JSON_BYTES_MAX).map(drop)
     })
+}
+
+fn check_note(note: Option<&str>) -> Result<(), Unusable> {
+    let control = |c: char| c.is_control() && c != '\n';
+    let fits = |note: &str| note.len() <= TEXT_BYTES_MAX && !note.contains(control);
+    note.is_none_or(fits).then_some(()).ok_or(Unusable::Note)
+}
+
+/// Whether a text is an http or https address without user name or password.
+pub(crate) fn check_address_text(url: &str) -> bool {
+    check_url(url).is_ok()
 }
 
 fn check_url(url: &str) -> Result<(), Unusable> {

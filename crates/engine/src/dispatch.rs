@@ -31,6 +31,8 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::ping_delivery;
+
 pub use others::StoredFirings;
 pub use own::TaskLauncher;
 pub(crate) use wake::{FollowedTasks, wake_firing};
@@ -244,7 +246,11 @@ impl Handler for DispatchHandler {
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
-        match self.launch(&firing, task).await {
+        let (handed_over, ()) = tokio::join!(
+            self.launch(&firing, task),
+            ping_delivery::put_start(&*self.store, task, &firing, self.clock.now())
+        );
+        match handed_over {
             HandedOver::Ended(outcome) => self.inside_window(&firing, task, outcome),
             HandedOver::Works(work) => self.begin_following(&firing, task, work).await,
             HandedOver::Unanswered => self.trouble(),

@@ -6,7 +6,8 @@
 //! and [`heartbeat`] reports to a monitor outside that the node lives; [`node`] runs them side
 //! by side and stops them in order. [`reschedule`] is how a request from outside becomes a change
 //! of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest, [`dispatch`]
-//! fires a slot at its target, [`run_log`] keeps what that prints, [`event_delivery`] delivers events to subscribers, [`chain`] keeps
+//! fires a slot at its target, [`run_log`] keeps what that prints, [`event_delivery`] delivers
+//! events to subscribers, [`ping_delivery`] calls others about firings, [`chain`] keeps
 //! schedules where there is no database, and [`tick`] is one pass of everything for a caller that
 //! drives Almanack from outside. None of them sees SQL, reads a clock or rolls dice on its own;
 //! what they need comes in as ports.
@@ -29,6 +30,7 @@ pub mod lease_validity;
 pub mod lock;
 pub mod node;
 pub mod permits;
+pub mod ping_delivery;
 pub mod planner;
 pub mod reloadable;
 pub mod reports;

@@ -15,7 +15,7 @@ mod write;
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
-    plan::{Look, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
+    plan::{Look, Monitor, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
     store::{self, Applied, DueSchedules, Store},
     task::Task,
     time::{Clock, Sleeper},
@@ -30,7 +30,7 @@ use crate::{
     zones::Zones,
 };
 
-pub(crate) use running::{in_the_way, load_running};
+pub(crate) use running::{in_the_way, load_monitors, load_running};
 pub(crate) use write::{edit, note_fires, write_of, write_plan};
 
 /// Schedules looked at together.
@@ -181,19 +181,28 @@ impl Planner {
         now: Timestamp,
     ) -> store::Result<Vec<ScheduleWrite>> {
         let running = load_running(&*self.store, &schedules).await?;
-        let looked = schedules.iter().zip(running);
+        let monitors = load_monitors(&*self.store, &schedules).await?;
+        let looked = schedules.iter().zip(running).zip(monitors);
         Ok(looked
-            .map(|(schedule, running)| self.look_at(schedule, &running, now))
+            .map(|((schedule, running), monitor)| {
+                self.look_at(schedule, &running, monitor.as_ref(), now)
+            })
             .collect())
     }
 
-    fn look_at(&self, schedule: &Schedule, running: &[Task], now: Timestamp) -> ScheduleWrite {
+    fn look_at(
+        &self,
+        schedule: &Schedule,
+        running: &[Task],
+        monitor: Option<&Monitor>,
+        now: Timestamp,
+    ) -> ScheduleWrite {
         let ready = self
             .zones
             .ready_stored(&schedule.name, &schedule.definition);
         let planned = ready
             .map_err(|unfit| unfit.to_string())
-            .and_then(|ready| plan_one(schedule, &ready, running, now));
+            .and_then(|ready| plan_one(schedule, &ready, (running, monitor), now));
         planned.unwrap_or_else(|reason| {
             if !matches!(schedule.state, State::Parked { .. }) {
                 tracing::error!(schedule.name = %schedule.name, reason, "cannot plan this schedule");
@@ -263,7 +272,7 @@ impl Planner {
 fn plan_one(
     schedule: &Schedule,
     ready: &Ready,
-    running: &[Task],
+    (running, monitor): (&[Task], Option<&Monitor>),
     now: Timestamp,
 ) -> Result<ScheduleWrite, String> {
     let unparked = unpark(schedule, now);
@@ -271,6 +280,7 @@ fn plan_one(
         schedule: unparked.as_ref().unwrap_or(schedule),
         ready,
         running: in_the_way(ready, running).map(|task| task.identity.subject.as_str()),
+        monitor,
         now,
     };
     let planned = plan(look);
@@ -307,7 +317,7 @@ fn count(write: &ScheduleWrite, planned: &mut Planned) {
                 schedule.name = %write.schedule.name, from = %slot.slot_at, until = %slot.last_at,
                 slots = slot.slots, reason = reason.as_str(), "skipped"
             );
-        } else {
+        } else if slot.verdict.is_fired() {
             planned.fired += slot.slots;
             let late = slot.decided_at.duration_since(slot.slot_at);
             metrics::histogram!("almanack_fire_lateness_seconds").record(late.as_secs_f64());

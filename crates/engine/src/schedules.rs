@@ -9,6 +9,7 @@ mod backfill;
 mod careful;
 mod error;
 mod firing;
+mod monitor;
 mod present;
 mod settling;
 mod sync;
@@ -19,8 +20,8 @@ use std::{pin::Pin, sync::Arc};
 use almanack_core::{
     address::Reach,
     plan::{
-        Definition, Edited, Look, Origin, Pause, Ready, Schedule, ScheduleId, ScheduleName,
-        ScheduleWrite, State, StoredDefinition, Unfit, resume,
+        Definition, Edited, Look, Monitor, MonitorWrite, Origin, Pause, Ready, Schedule,
+        ScheduleId, ScheduleName, ScheduleWrite, State, StoredDefinition, Unfit, resume,
     },
     store::{Applied, Store},
     target::Target,
@@ -30,7 +31,7 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use crate::{
-    planner::{edit, in_the_way, load_running},
+    planner::{edit, in_the_way, load_monitors, load_running},
     reloadable::Reloadable,
     zones::Zones,
 };
@@ -39,6 +40,7 @@ pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
 pub use careful::{Expected, Writer};
 pub use error::Error;
 pub use firing::{Fired, Overlapping};
+pub use monitor::{Watched, new_key};
 use settling::gathered;
 
 pub use sync::{Synced, Wanted};
@@ -101,10 +103,20 @@ impl Schedules {
     fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
         match (&self.reach, &ready.definition.target, origin) {
             (Some(reach), Target::Webhook { url, .. }, Origin::Api) => {
-                reach.get().check(url).map_err(Error::Unreachable)
+                reach.get().check(url).map_err(Error::Unreachable)?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        let reach = self.reach.as_ref().filter(|_| origin == Origin::Api);
+        // A reference to a secret is never in the host, so what is checked is what is called.
+        for address in reach
+            .iter()
+            .flat_map(|_| ready.definition.pings.addresses())
+        {
+            let checked = reach.map(|reach| reach.get().check(address));
+            checked.transpose().map_err(Error::Unreachable)?;
+        }
+        Ok(())
     }
 
     /// A stored schedule, ready to be asked for its slots.
@@ -212,8 +224,8 @@ impl Schedules {
         };
         let ready = self.ready(&found)?;
         let (found, takes_back) = self.in_the_present(&found, &ready, now).await?;
-        let running = self.running(&found).await?;
-        let mut write = gathered(&found, &ready, &running, now, |look| {
+        let heard = self.heard(&found).await?;
+        let mut write = gathered(&found, &ready, &heard, now, |look| {
             let plan = resume(look, pause);
             let more = !plan.resumes;
             (plan, more)
@@ -268,7 +280,7 @@ impl Schedules {
         } else if parked {
             let active = Schedule {
                 state: State::Active,
-                ..found
+                ..found.clone()
             };
             self.settled(&active, now).await?
         } else {
@@ -283,6 +295,10 @@ impl Schedules {
         after.origin = origin;
         after.next_at = ready.next_after(seam);
         after.waits_since = None;
+        if ready.is_monitor() && write.monitor.is_none() {
+            write.monitor = Some(self.heard_before(&found).await?);
+        }
+        let after = &mut write.schedule;
         // As it is after settling, which may have ended a pause.
         if !matches!(after.state, State::Paused(_)) {
             after.state = State::Active;
@@ -300,6 +316,33 @@ impl Schedules {
     async fn running(&self, schedule: &Schedule) -> Result<Vec<Task>, Error> {
         let running = load_running(&*self.store, std::slice::from_ref(schedule)).await?;
         Ok(running.into_iter().flatten().collect())
+    }
+
+    /// What was heard of a monitor before it changes. One that was removed, or something else, is
+    /// new; only its pings are numbered on.
+    async fn heard_before(&self, found: &Schedule) -> Result<MonitorWrite, Error> {
+        let known = self.store.load_monitors(&[found.id]).await?;
+        let known = known.into_iter().flatten().next().unwrap_or_default();
+        let was_monitor = found.definition.read().is_ok_and(Definition::is_monitor);
+        let goes_on = was_monitor && !matches!(found.state, State::Removed { .. });
+        let new = Monitor {
+            pings: known.pings,
+            ..Monitor::default()
+        };
+        Ok(MonitorWrite {
+            monitor: if goes_on { known } else { new },
+            ping: None,
+        })
+    }
+
+    /// What a look needs to know beside the row.
+    async fn heard(&self, schedule: &Schedule) -> Result<HeardOf, Error> {
+        let schedules = std::slice::from_ref(schedule);
+        let monitors = load_monitors(&*self.store, schedules).await?;
+        Ok(HeardOf {
+            running: self.running(schedule).await?,
+            monitor: monitors.into_iter().flatten().next(),
+        })
     }
 
     /// Decides and writes until no other writer was faster. `Ok(None)` means that it already is so.
@@ -356,16 +399,26 @@ impl Schedules {
     }
 }
 
+/// What is known of a schedule beside its row.
+#[derive(Default)]
+struct HeardOf {
+    /// Its firings that have not ended, newest first.
+    running: Vec<Task>,
+    /// What was heard of its job, if it is a monitor.
+    monitor: Option<Monitor>,
+}
+
 fn look<'a>(
     schedule: &'a Schedule,
     ready: &'a Ready,
-    running: &'a [Task],
+    heard: &'a HeardOf,
     now: Timestamp,
 ) -> Look<'a> {
     Look {
         schedule,
         ready,
-        running: in_the_way(ready, running).map(|task| task.identity.subject.as_str()),
+        running: in_the_way(ready, &heard.running).map(|task| task.identity.subject.as_str()),
+        monitor: heard.monitor.as_ref(),
         now,
     }
 }
@@ -383,7 +436,11 @@ fn new(
         look_at: next_at.map(|slot| ready.due_at(slot)),
         ..Schedule::new(name.clone(), origin, definition, next_at, now)
     };
-    let write = ScheduleWrite::of(None, schedule, now);
+    let mut write = ScheduleWrite::of(None, schedule, now);
+    write.monitor = ready.is_monitor().then(|| MonitorWrite {
+        monitor: Monitor::default(),
+        ping: None,
+    });
     edited(write, Edited::Created, by, now)
 }
 

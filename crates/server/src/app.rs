@@ -28,8 +28,8 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, editions, events, firings, health, lookup, metrics, nodes, openapi, problem,
-    receipts, run_logs, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
+    alerts, batch, editions, events, firings, health, lookup, metrics, monitors, nodes, openapi,
+    problem, receipts, run_logs, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -56,7 +56,9 @@ pub fn app(state: Arc<AppState>) -> Router {
         .merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
     let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
-    let pushed = sources::push::routes().merge(sources::ping::routes());
+    let pushed = sources::push::routes()
+        .merge(sources::ping::routes())
+        .merge(monitors::public::routes());
     let pushed = pushed
         .layer(within(ANSWER_WITHIN))
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
@@ -129,6 +131,11 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(schedules::ledger::list_slots))
         .routes(register!(schedules::ledger::list_edits))
         .routes(register!(schedules::ledger::why))
+        .routes(register!(monitors::list_monitors))
+        .routes(register!(monitors::get_monitor))
+        .routes(register!(monitors::list_pings))
+        .routes(register!(monitors::new_ping_key))
+        .routes(register!(monitors::show_badge, monitors::hide_badge))
         .routes(register!(nodes::list_nodes))
         .routes(register!(alerts::list_alerts))
         .routes(register!(alerts::test_alerts))
@@ -292,8 +299,8 @@ fn surround(
         .layer(SetRequestIdLayer::new(REQUEST_ID, numbered))
 }
 
-/// The span contains the path, but neither the query nor headers. The path of a hub's callback is a
-/// secret of its own, so its route stands for it.
+/// The span contains the path, but neither the query nor headers. The path of a hub's callback, and
+/// that of a job's ping, is a secret of its own, so its route stands for it.
 fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
     let id = request
         .extensions()
@@ -308,8 +315,13 @@ fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
         request.id = id,
         http.method = %request.method(),
         http.route = route,
-        http.path = route.filter(|route| route.starts_with("/websub/")).unwrap_or(request.uri().path()),
+        http.path = route.filter(|route| is_secret(route)).unwrap_or(request.uri().path()),
     )
+}
+
+fn is_secret(route: &str) -> bool {
+    let secret = ["/websub/", "/ping/", "/badge/"];
+    secret.iter().any(|start| route.starts_with(start))
 }
 
 /// Numbers requests by the instant this app was created and a counter: unique enough to find a

@@ -26,6 +26,7 @@ mod health;
 mod idempotency;
 mod lookup;
 mod metrics;
+mod monitors;
 mod nodes;
 pub mod openapi;
 mod paging;

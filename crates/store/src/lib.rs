@@ -25,6 +25,7 @@ mod lanes;
 mod lock_file;
 mod measure;
 mod migrate;
+mod monitor;
 mod nudge;
 mod overview;
 mod permit;

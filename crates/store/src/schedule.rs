@@ -36,6 +36,7 @@ macro_rules! columns {
          s.waits_since_us, s.look_at_us, s.last_subject, s.beside, s.created_at_us, s.changed_at_us"
     };
 }
+pub(crate) use columns;
 
 /// What is due, and the first one that is not; one text, so that nothing slips between the two.
 pub(crate) const LOAD_DUE: &str = concat!(

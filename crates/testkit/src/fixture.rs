@@ -164,6 +164,7 @@ pub fn new_schedule(schedule: Schedule) -> ScheduleWrite {
         fires: Vec::new(),
         cancels: Vec::new(),
         edit: None,
+        monitor: None,
     }
 }
 

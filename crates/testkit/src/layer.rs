@@ -17,7 +17,9 @@ use almanack_core::{
     finish::Finish,
     follow::{Followed, FollowedChange},
     history::Decision,
-    plan::{Edit, FiredByHand, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot},
+    plan::{
+        Edit, FiredByHand, Monitor, Ping, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot,
+    },
     reschedule::Change,
     sign_in::{Session, User},
     source::{
@@ -29,13 +31,7 @@ use almanack_core::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
         ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
         EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
-        EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage, KnownEntry,
-        LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, Node, NodeStore, Nudges, OnceKey,
-        OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest, PermitStore, Pruned,
-        PrunedEntries, PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter,
-        ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore,
-        SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore,
-        UnreadEntry, Visitor, Written,
+        EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage, KnownEntry, LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys, MonitorStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -184,6 +180,15 @@ layered! {
         load_depths(now: Timestamp) -> Vec<Depth>;
         prune(before: Timestamp, after: TaskId, limit: usize) -> Pruned;
         prune_keys(before: Timestamp, limit: usize) -> usize;
+    }
+    MonitorStore {
+        load_monitors(&ids: [ScheduleId]) -> Vec<Option<Monitor>>;
+        list_monitors(after: ScheduleId, limit: usize) -> Page<Schedule, ScheduleId>;
+        find_monitor(&key: MonitorKey) -> Option<ScheduleName>;
+        load_monitor_keys(id: ScheduleId) -> MonitorKeys;
+        save_monitor_keys(id: ScheduleId, &keys: MonitorKeys) -> bool;
+        load_down_monitors(limit: usize) -> Vec<ScheduleName>;
+        load_pings(id: ScheduleId, before: u64, limit: usize) -> Vec<Ping>;
     }
     ScheduleStore {
         load_due_schedules(now: Timestamp, limit: usize) -> DueSchedules;

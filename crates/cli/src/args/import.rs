@@ -12,7 +12,8 @@ Examples:
   crontab -l | almanack import crontab - --tz Europe/Berlin
   almanack import crontab /etc/crontab --system
   almanack import systemd-timer /etc/systemd/system/backup.timer --json
-  almanack import github-workflow .github/workflows/daily.yml --repository owner/repo";
+  almanack import github-workflow .github/workflows/daily.yml --repository owner/repo
+  curl -H \"X-Api-Key: $KEY\" https://healthchecks.io/api/v3/checks/ | almanack import healthchecks -";
 
 /// What to import, and what the text itself does not contain.
 #[derive(Debug, Args)]
@@ -51,4 +52,6 @@ pub(crate) enum ImportFormat {
     SystemdTimer,
     /// A scheduled GitHub Actions workflow
     GithubWorkflow,
+    /// The checks of a Healthchecks project: the answer of its API's /api/v3/checks/
+    Healthchecks,
 }

@@ -132,6 +132,15 @@ pub(crate) struct SchedulePutArguments {
     /// Payload of the webhook or the task
     #[arg(long, value_name = "JSON")]
     pub(crate) target_payload: Option<String>,
+    /// Call this address when a firing starts; {env:NAME} stands for a secret
+    #[arg(long, value_name = "URL", help_heading = "Pings")]
+    pub(crate) ping_start: Option<String>,
+    /// Call this address when a firing has succeeded
+    #[arg(long, value_name = "URL", help_heading = "Pings")]
+    pub(crate) ping_success: Option<String>,
+    /// Call this address when a firing has failed
+    #[arg(long, value_name = "URL", help_heading = "Pings")]
+    pub(crate) ping_failure: Option<String>,
     #[command(flatten)]
     pub(crate) policies: PolicyArguments,
 }

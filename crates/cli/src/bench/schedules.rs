@@ -153,6 +153,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
         fires: Vec::new(),
         cancels: Vec::new(),
         edit: None,
+        monitor: None,
         decided_at: now,
     })
 }

@@ -18,7 +18,7 @@ pub(super) fn account(schedule: &str, expected: &[Timestamp], ledger: &[Slot]) -
             (None, _) => figures.missing += 1,
             (Some(_), Some(_)) => figures.doubled += 1,
             (Some(row), None) => match row.verdict {
-                Became::Fired => figures.fired += 1,
+                Became::Fired | Became::Pinged => figures.fired += 1,
                 Became::CaughtUp => figures.caught_up += 1,
                 Became::Skipped(reason) => {
                     *figures

@@ -99,6 +99,7 @@ impl Refusal {
         let advice = match (self.code(), self.place()) {
             ("no_such_task", _) => "`almanack task list --subject PREFIX` finds tasks by subject",
             ("no_such_schedule", _) => "`almanack schedule list` lists all",
+            ("no_such_monitor", _) => "`almanack monitor list` lists all",
             ("no_such_source", _) => {
                 "`almanack source list --containing TEXT` finds sources by name or address"
             }

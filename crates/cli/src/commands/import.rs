@@ -95,6 +95,7 @@ fn read(arguments: &ImportArguments, text: &str) -> Import {
         ImportFormat::Dispatch => import::dispatch::read(text, &options),
         ImportFormat::Crontab => import::crontab::read(text, &options),
         ImportFormat::SystemdTimer => import::systemd::read(text, &options),
+        ImportFormat::Healthchecks => import::healthchecks::read(text, &options),
         ImportFormat::GithubWorkflow => {
             let (source, problems) = yaml::read(text);
             let mut import = import::workflow::read(&source, &options);

@@ -159,7 +159,7 @@ fn course(run: &Value) -> Cell {
 
 fn verdict(row: &Value, _: Timestamp) -> Cell {
     let ink = match row["verdict"].as_str().unwrap_or_default() {
-        "fired" => Ink::Good,
+        "fired" | "pinged" => Ink::Good,
         "caught_up" | "manual" | "backfilled" => Ink::Notable,
         _ => Ink::Bad,
     };

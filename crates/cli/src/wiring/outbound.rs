@@ -197,12 +197,15 @@ pub(crate) fn client_of(api_url: &str) -> Result<Client> {
 
 /// The origins of the hooks that these schedules fire at.
 pub(crate) fn hooks(schedules: &[Wanted]) -> impl Iterator<Item = Origin> {
-    schedules
-        .iter()
-        .filter_map(|wanted| match &wanted.definition.target {
+    schedules.iter().flat_map(|wanted| {
+        let definition = &wanted.definition;
+        let hook = match &definition.target {
             Target::Webhook { url, .. } => origin(url),
             _ => None,
-        })
+        };
+        hook.into_iter()
+            .chain(definition.pings.addresses().filter_map(origin))
+    })
 }
 
 fn origin(url: &str) -> Option<Origin> {

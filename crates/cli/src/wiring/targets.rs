@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use almanack_adapters::{
     command::{self, Allowed, CommandLauncher, CommandSettings},
     github::{Github, GithubSettings, ReportsRuns, Token, WorkflowLauncher},
+    ping_sender::HttpPingSender,
     webhook::{ReportAddress, WebhookLauncher},
 };
 use almanack_core::{
     edition::EDITION_TICK,
-    plan::DISPATCH,
+    plan::{DISPATCH, PING_DELIVERY},
     run_log::{KnownSecrets, RunLogs},
     secret::Secret,
     store::Store,
@@ -18,10 +19,14 @@ use almanack_core::{
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
+    ping_delivery::PingDeliveryHandler,
     run_log::RunLogKeeper,
 };
 
-use super::{Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share};
+use super::{
+    Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind,
+    secrets::SourceSecrets, share,
+};
 use crate::{
     config::{Settings, settings},
     failure::{Failure, Result},
@@ -77,7 +82,25 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
     Ok(Handlers::new(Arc::new(otherwise))
         .waking(&dispatch)
         .with(kind.clone(), Arc::new(dispatch))
+        .with(own_kind(PING_DELIVERY)?, Arc::new(pings(own)))
         .waiting(kind, BACKOFF))
+}
+
+/// Calls about firings. They may name the secrets that are released for sources: whoever may
+/// change schedules may change sources, too.
+fn pings(own: Own<'_>) -> PingDeliveryHandler {
+    let Lasting { store, timing, .. } = own.lasting;
+    let clock: Arc<dyn Clock> = timing.clock.clone();
+    let sender = HttpPingSender {
+        client: own.outbound.client(),
+        clock: Arc::clone(&clock),
+        secrets: Arc::new(SourceSecrets::new(own.settings, &own.lasting.environment)),
+    };
+    PingDeliveryHandler {
+        store: Arc::clone(store),
+        clock,
+        sender: Arc::new(sender),
+    }
 }
 
 /// Written through other connections than those that claim.

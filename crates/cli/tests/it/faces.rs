@@ -208,5 +208,5 @@ macro_rules! sessions {
 }
 
 sessions!(
-    backup check clock edition help import next schedule server simulate source task token user
+    backup check clock edition help import monitor next schedule server simulate source task token user
 );

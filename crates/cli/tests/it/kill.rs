@@ -6,6 +6,7 @@
 //! `ALMANACK_KILL_SEED=N cargo test -p almanack --test it kill`.
 
 mod authors;
+mod pings;
 mod slow_line;
 
 use std::{net::SocketAddr, time::Duration};

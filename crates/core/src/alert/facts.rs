@@ -12,7 +12,7 @@ use crate::{
     clock::Standing,
     edition::{Account, rules::Rules},
     follow::Followed,
-    plan::{Schedule, Slot},
+    plan::{Monitor, Schedule, Slot},
     source::Source,
     store::{ClaimLine, Depth, Node, TaskLine},
     task::{Kind, Status, Task},
@@ -145,6 +145,8 @@ pub struct ScheduleFacts {
     pub decided_until: Option<Timestamp>,
     /// Its newest firings, newest first.
     pub runs: Vec<Run>,
+    /// What was heard of its job, if it is a monitor.
+    pub monitor: Option<Monitor>,
 }
 
 /// What is known about a kind that something may be wrong with.

@@ -128,6 +128,7 @@ impl Line {
                 schedule: &self.schedule,
                 ready: &self.ready,
                 running: None,
+                monitor: None,
                 now,
             });
             let partial = plan.is_partial(now);

@@ -60,6 +60,10 @@ pub enum Difference {
     Branch,
     /// The workflow cannot be started from outside.
     NotDispatchable,
+    /// There jobs know its address.
+    PingKey,
+    /// There it is paused.
+    Paused,
 }
 
 impl Difference {
@@ -155,6 +159,13 @@ impl fmt::Display for Difference {
             Self::NotDispatchable => f.write_str(
                 "the workflow has no `workflow_dispatch` trigger and cannot be started from outside; add it \
                  beside `schedule`",
+            ),
+            Self::PingKey => f.write_str(
+                "jobs ping its address there; `almanack monitor key NAME --key UUID` keeps its UUID, so that \
+                 only the host changes",
+            ),
+            Self::Paused => f.write_str(
+                "it is paused there; `almanack monitor pause NAME` pauses it here",
             ),
         }
     }

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::pings::{ADDRESS_BYTES_MAX, Pings};
 use crate::{
     follow::RUN_TIMEOUT_DEFAULT,
     schedule::{self, ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
@@ -178,6 +179,9 @@ pub struct Definition {
     #[serde(default = "priority")]
     #[cfg_attr(feature = "schema", schema(maximum = 9))]
     pub priority: u8,
+    /// Whom to call when a firing starts and ends.
+    #[serde(default, skip_serializing_if = "Pings::is_empty")]
+    pub pings: Pings,
 }
 
 fn utc() -> String {
@@ -213,6 +217,7 @@ impl Definition {
             on_resume: OnResume::default(),
             retry_for: None,
             priority: priority(),
+            pings: Pings::default(),
         }
     }
 
@@ -228,9 +233,36 @@ impl Definition {
         })
     }
 
+    /// Whether it waits for pings and fires nothing.
+    pub fn is_monitor(&self) -> bool {
+        matches!(self.target, Target::Ping { .. })
+    }
+
+    /// A monitor fires nothing: what is about firings would be ignored.
+    fn check_monitor(&self) -> Result<(), Unfit> {
+        let plain = Self::new("", self.target.clone());
+        let about_firings = [
+            ("catch_up", self.catch_up != plain.catch_up),
+            ("max_catch_up", self.max_catch_up != plain.max_catch_up),
+            ("catch_up_pace", self.catch_up_pace != plain.catch_up_pace),
+            ("overlap", self.overlap != plain.overlap),
+            ("splay", self.splay != plain.splay),
+            ("on_resume", self.on_resume != plain.on_resume),
+            ("retry_for", self.retry_for != plain.retry_for),
+            ("priority", self.priority != plain.priority),
+            ("pings", self.pings != plain.pings),
+        ];
+        let given = about_firings.into_iter().find(|(_, given)| *given);
+        given.map_or(Ok(()), |(what, _)| Err(Unfit::NotForMonitors { what }))
+    }
+
     /// Checks everything that needs no zone and no expression.
     pub(crate) fn check(&self) -> Result<(), Unfit> {
         self.target.check()?;
+        if self.is_monitor() {
+            self.check_monitor()?;
+        }
+        self.pings.check()?;
         let bounded = |what, value: SignedDuration, min_s: i64, max: SignedDuration| {
             if (SignedDuration::from_secs(min_s)..=max).contains(&value) {
                 Ok(())
@@ -313,6 +345,20 @@ pub enum Unfit {
         "catch_up = \"all\" and overlap = \"cancel_running\" contradict each other: every missed slot would cancel the one before it"
     )]
     CancelsItself,
+    /// About firings, and there are none.
+    #[error("{what} has no effect on a ping target, which fires nothing; remove it")]
+    NotForMonitors {
+        /// Which key.
+        what: &'static str,
+    },
+    /// Not an address that can be called.
+    #[error(
+        "pings.{what} must be an http or https address of at most {ADDRESS_BYTES_MAX} bytes, without user name or password, in which `{{env:NAME}}` or `{{file:/PATH}}` stands for a secret"
+    )]
+    Address {
+        /// Which of them.
+        what: &'static str,
+    },
     /// Stored by a version that knows more.
     #[error("the stored definition cannot be read: {why}")]
     Unreadable {
@@ -333,6 +379,8 @@ impl Unfit {
             Self::MaxCatchUp(_) => "max_catch_up",
             Self::Priority(_) => "priority",
             Self::CancelsItself => "overlap",
+            Self::NotForMonitors { what } => what,
+            Self::Address { .. } => "pings",
             Self::Unreadable { .. } => "definition",
         }
     }
@@ -346,6 +394,8 @@ pub struct Ready {
     timetable: Timetable,
     zone: Arc<Zone>,
     offset: SignedDuration,
+    /// How far apart pings may be, where the next is expected so long after the last.
+    period: Option<SignedDuration>,
 }
 
 impl Ready {
@@ -359,11 +409,13 @@ impl Ready {
         definition.check()?;
         let timetable = compile(name, &definition.expression)?;
         let offset = offset_of(name, definition.splay);
+        let period = timetable.period_s().filter(|_| definition.is_monitor());
         Ok(Self {
             definition,
             timetable,
             zone,
             offset,
+            period: period.map(|seconds| SignedDuration::from_secs(seconds.into())),
         })
     }
 
@@ -390,25 +442,50 @@ impl Ready {
         self.timetable.clock_changes(&self.zone, from, until)
     }
 
+    /// Whether it waits for pings and fires nothing.
+    pub fn is_monitor(&self) -> bool {
+        self.definition.is_monitor()
+    }
+
+    /// Whether a slot is a period after the last ping, rather than a time of its own.
+    pub(super) fn is_counted_from_pings(&self) -> bool {
+        self.period.is_some()
+    }
+
+    /// When a ping that was expected at `slot` is missing.
+    pub fn deadline(&self, slot: Timestamp) -> Timestamp {
+        slot.saturating_add(self.grace(slot))
+            .unwrap_or(crate::time::LATEST)
+    }
+
     /// The first slot after `at`.
     pub fn next_after(&self, at: Timestamp) -> Option<Timestamp> {
+        if let Some(period) = self.period {
+            return at.checked_add(period).ok();
+        }
         self.timetable.next_after(at, &self.zone)
     }
 
     /// The first slot at or after `at`.
     pub fn next_from(&self, at: Timestamp) -> Option<Timestamp> {
+        if self.period.is_some() {
+            return Some(at);
+        }
         let before = at.saturating_sub(SignedDuration::from_micros(1));
         self.next_after(before.unwrap_or(Timestamp::MIN))
     }
 
     /// The last slot before `at`.
     pub fn previous_before(&self, at: Timestamp) -> Option<Timestamp> {
+        if let Some(period) = self.period {
+            return at.checked_sub(period).ok();
+        }
         self.timetable.previous_before(at, &self.zone)
     }
 
-    /// Whether `at` is a slot.
+    /// Whether `at` is a slot. Where slots are counted from pings, only the ledger knows.
     pub fn matches(&self, at: Timestamp) -> bool {
-        self.timetable.matches(at, &self.zone)
+        self.period.is_some() || self.timetable.matches(at, &self.zone)
     }
 
     /// When a slot is to fire: at once, or its schedule's own part of the splay later, but always

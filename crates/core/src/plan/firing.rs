@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Ready, ScheduleName};
+use super::{Ready, ScheduleName, pings::Pings};
 use crate::{
     follow::RUN_TIMEOUT_DEFAULT,
     json,
@@ -69,6 +69,9 @@ pub struct Firing {
     )]
     pub run_timeout: SignedDuration,
     pub target: Target,
+    /// Whom to call about it.
+    #[serde(default, skip_serializing_if = "Pings::is_empty")]
+    pub pings: Pings,
 }
 
 fn run_timeout() -> SignedDuration {
@@ -114,6 +117,7 @@ impl NewFiring {
             gives_way: ready.definition.overlap == super::Overlap::CancelRunning,
             run_timeout: ready.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT),
             target: ready.definition.target.clone(),
+            pings: ready.definition.pings.clone(),
         }
     }
 

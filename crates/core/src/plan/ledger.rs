@@ -28,6 +28,10 @@ names! {
         Changed = "changed",
         /// Its firing had been cancelled before it was to be inserted.
         Cancelled = "cancelled",
+        /// No ping came within its grace.
+        NoPing = "no_ping",
+        /// No ping had ever come: the job was not watched yet.
+        NeverPinged = "never_pinged",
     }
 }
 
@@ -38,6 +42,8 @@ pub enum Verdict {
     Fired,
     /// Its firing was inserted late: it had been missed.
     CaughtUp,
+    /// Its ping came in time.
+    Pinged,
     /// It was skipped.
     Skipped(Reason),
 }
@@ -48,6 +54,7 @@ impl Verdict {
         match self {
             Self::Fired => "fired",
             Self::CaughtUp => "caught_up",
+            Self::Pinged => "pinged",
             Self::Skipped(reason) => reason.as_str(),
         }
     }
@@ -55,7 +62,7 @@ impl Verdict {
     /// Reads a name the store kept.
     pub fn parse(text: &str) -> Option<Self> {
         let skipped = Reason::ALL.into_iter().map(Self::Skipped);
-        [Self::Fired, Self::CaughtUp]
+        [Self::Fired, Self::CaughtUp, Self::Pinged]
             .into_iter()
             .chain(skipped)
             .find(|verdict| verdict.as_str() == text)
@@ -63,7 +70,7 @@ impl Verdict {
 
     /// Whether a firing came of it.
     pub fn is_fired(self) -> bool {
-        !matches!(self, Self::Skipped(_))
+        matches!(self, Self::Fired | Self::CaughtUp)
     }
 }
 
@@ -71,7 +78,7 @@ impl Verdict {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SlotVerdict))]
 struct VerdictOnWire {
-    /// `fired`, `caught_up` or `skipped`.
+    /// `fired`, `caught_up`, `pinged` or `skipped`.
     verdict: &'static str,
     /// Why it was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +89,7 @@ impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (verdict, reason) = match self {
             Self::Skipped(reason) => ("skipped", Some(*reason)),
-            Self::Fired | Self::CaughtUp => (self.as_str(), None),
+            Self::Fired | Self::CaughtUp | Self::Pinged => (self.as_str(), None),
         };
         VerdictOnWire { verdict, reason }.serialize(serializer)
     }

@@ -7,7 +7,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{definition::ScheduleName, firing::DISPATCH, ledger::Slot, stored::StoredDefinition};
+use super::{
+    definition::ScheduleName, firing::DISPATCH, ledger::Slot, monitor::MonitorWrite,
+    stored::StoredDefinition,
+};
 use crate::{
     reschedule::Change,
     task::{Identity, Kind, NewTask, Subject},
@@ -289,6 +292,8 @@ pub struct ScheduleWrite {
     pub cancels: Vec<Change>,
     /// What a person did, if one did.
     pub edit: Option<Edit>,
+    /// What is known of its job, if it is a monitor and that changes.
+    pub monitor: Option<MonitorWrite>,
 }
 
 impl ScheduleWrite {
@@ -303,6 +308,7 @@ impl ScheduleWrite {
             fires: Vec::new(),
             cancels: Vec::new(),
             edit: None,
+            monitor: None,
         }
     }
 }

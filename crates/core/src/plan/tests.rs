@@ -1,6 +1,7 @@
 //! Looks at a schedule, written as "what was due, and what happened to each slot".
 
 mod laws;
+mod monitors;
 mod tables;
 mod words;
 

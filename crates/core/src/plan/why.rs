@@ -55,6 +55,8 @@ pub struct Facts<'a> {
     pub cancelled: Option<&'a Cancelled>,
     /// How much later than the slot it fires, by its splay.
     pub splay: SignedDuration,
+    /// Whether pings are expected, and nothing fires.
+    pub is_monitor: bool,
     pub now: Timestamp,
 }
 
@@ -66,6 +68,9 @@ pub fn why(facts: Facts<'_>) -> String {
     }
     if let Some(row) = facts.row {
         return decided(facts, row);
+    }
+    if facts.is_monitor && matches!(facts.state, State::Active) {
+        return expected(facts);
     }
     if let Some(task) = facts.firing {
         return fired_without_row(facts, task);
@@ -105,6 +110,10 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
             let (splay, ending) = (by_splay(facts), ending(facts));
             format!("{at} was missed and caught up {late} after its time{splay}{ending}.")
         }
+        Verdict::Pinged => pinged(facts, row),
+        Verdict::Skipped(reason @ (Reason::NoPing | Reason::NeverPinged)) => {
+            unpinged(facts, reason, row)
+        }
         Verdict::Skipped(reason) => {
             let because = because(reason, row, &late);
             let later = match reason {
@@ -114,6 +123,33 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
             };
             format!("{at} was skipped: {because}{later}.")
         }
+    }
+}
+
+/// A ping was for it.
+fn pinged(facts: Facts<'_>, row: &Slot) -> String {
+    let at = facts.at;
+    let late = row.decided_at.duration_since(at);
+    let came = if late <= SignedDuration::ZERO {
+        "in time".to_owned()
+    } else {
+        format!("{} after its time, within its grace", lateness(late))
+    };
+    let result = match row.detail.as_deref() {
+        Some(failed) => format!(", and reported that the job {failed}"),
+        None => String::new(),
+    };
+    format!("{at} was pinged {came}{result}.")
+}
+
+/// No ping was.
+fn unpinged(facts: Facts<'_>, reason: Reason, row: &Slot) -> String {
+    let at = facts.at;
+    let late = lateness(row.decided_at.duration_since(at));
+    let because = because(reason, row, &late);
+    match reason {
+        Reason::NoPing => format!("{at} was missed: {because}."),
+        _ => format!("{at} was not watched: {because}."),
     }
 }
 
@@ -158,6 +194,12 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
             "it was waiting for {} when the schedule was changed at {decided_at}{together}",
             detail.unwrap_or("the slot before it")
         ),
+        Reason::NoPing => {
+            let heard = detail.map(|detail| format!(" ({detail})"));
+            let heard = heard.unwrap_or_default();
+            format!("no ping came within its grace{heard}{together}")
+        }
+        Reason::NeverPinged => format!("no ping had ever come until {decided_at}{together}"),
         Reason::Cancelled => format!("its firing had been cancelled before {decided_at}{together}"),
     }
 }
@@ -295,6 +337,28 @@ fn undecided(facts: Facts<'_>) -> String {
             Some(since) => format!("{at} waits for the firing before it, since {since}."),
             None => format!("{at} is undecided: no node has planned it yet."),
         },
+    }
+}
+
+/// No verdict yet about a ping.
+fn expected(facts: Facts<'_>) -> String {
+    let at = facts.at;
+    match facts.next_at {
+        _ if at <= facts.created_at => format!(
+            "{at} was not watched: the monitor was first written at {}.",
+            facts.created_at
+        ),
+        Some(next) if at < next => {
+            format!(
+                "{at} was not expected, or its outcome is no longer kept; the next ping is expected at {next}."
+            )
+        }
+        Some(_) if at <= facts.now => {
+            format!(
+                "{at} is undecided: no ping has come, and its grace has not passed or no ping has ever come."
+            )
+        }
+        _ => format!("{at} is still to come: a ping is expected then unless one comes before."),
     }
 }
 

@@ -73,6 +73,16 @@ pub(super) enum Pace {
     Interval,
 }
 
+impl Timetable {
+    /// The period of an expression that is nothing but one (`@10s`, `@every 1h`).
+    pub fn period_s(&self) -> Option<u32> {
+        match &self.plan {
+            Plan::Every(every) => Some(every.period_s),
+            Plan::Table(_) => None,
+        }
+    }
+}
+
 impl Table {
     /// The weekdays of a group, as seven bits from Sunday.
     pub(super) fn weekday_group(&self, group: u32) -> u64 {

@@ -29,7 +29,7 @@ use almanack_core::{
     finish::Outcome,
     follow::RUN_TIMEOUT_DEFAULT,
     lock::{Acquired, LockKey},
-    plan::{Firing, Trigger, slot_identity},
+    plan::{Firing, Pings, Trigger, slot_identity},
     target::runs::{CameTo, Whose, attribute, run_of},
     task::{ClaimedTask, Payload, Revision, TaskId, Term},
 };
@@ -238,6 +238,7 @@ impl SlotDispatch {
             gives_way: false,
             run_timeout: RUN_TIMEOUT_DEFAULT,
             target: target.clone(),
+            pings: Pings::default(),
         };
         match self.claimed(&firing, due, attempt) {
             Some(task) => launcher.fire(&firing, &task).await,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use almanack_core::{
     follow::Work,
-    plan::{Overlap, Ready, Schedule},
+    plan::{Definition, Monitor, Overlap, Ready, Schedule, ScheduleId},
     store::{self, Store},
     task::{Identity, Status, Task, TaskId},
 };
@@ -62,6 +62,22 @@ async fn load_over(
         }
     }
     Ok(over)
+}
+
+/// What was heard of the jobs of those that are monitors.
+pub(crate) async fn load_monitors(
+    store: &dyn Store,
+    schedules: &[Schedule],
+) -> store::Result<Vec<Option<Monitor>>> {
+    let is_monitor = |it: &Schedule| it.definition.read().is_ok_and(Definition::is_monitor);
+    let asked: Vec<ScheduleId> = schedules
+        .iter()
+        .filter(|it| is_monitor(it))
+        .map(|it| it.id)
+        .collect();
+    let mut heard = store.load_monitors(&asked).await?.into_iter();
+    let of = |it: &Schedule| is_monitor(it).then(|| heard.next().flatten()).flatten();
+    Ok(schedules.iter().map(of).collect())
 }
 
 /// The newest of those that run, unless the policy is that it does not matter.

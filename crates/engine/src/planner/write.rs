@@ -24,6 +24,7 @@ pub(crate) fn write_plan(
 ) -> Result<ScheduleWrite, Invalid> {
     let mut write = write_of(schedule, now);
     write.slots.clone_from(&plan.slots);
+    write.monitor.clone_from(&plan.monitor);
     write.fires = fires(schedule, ready, &plan.fires)?;
     if plan.cancels {
         let withdrawal = |task| withdrawal(schedule, task, now);

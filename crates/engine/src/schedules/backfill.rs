@@ -15,7 +15,7 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Error, Schedules};
+use super::{Error, Schedules, firing::refuse_monitor};
 
 /// Slots one backfill may name.
 pub(super) const BACKFILL_MAX: usize = 10_000;
@@ -106,6 +106,7 @@ impl Schedules {
         ready: &Ready,
         request: Backfill,
     ) -> Result<Backfilled, Error> {
+        refuse_monitor(schedule, ready, "backfilled")?;
         let now = self.clock.now();
         check(request, now)?;
         let mut slots = Vec::new();

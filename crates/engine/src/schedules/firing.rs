@@ -76,6 +76,22 @@ impl Schedules {
     }
 }
 
+/// A monitor has nothing to fire.
+pub(super) fn refuse_monitor(
+    schedule: &Schedule,
+    ready: &Ready,
+    request: &'static str,
+) -> Result<(), Error> {
+    if !ready.is_monitor() {
+        return Ok(());
+    }
+    Err(Error::NotNow {
+        name: schedule.name.clone(),
+        state: "a monitor, which runs nothing",
+        request,
+    })
+}
+
 /// Whether it may fire beside what runs. Forced, too, it stays within what can be remembered: what
 /// is forgotten while it runs would be overlapped by the next slot.
 fn check(
@@ -85,6 +101,7 @@ fn check(
     running: &[Task],
 ) -> Result<(), Error> {
     let name = || schedule.name.clone();
+    refuse_monitor(schedule, ready, "fired")?;
     match (in_the_way(ready, running), overlapping) {
         (Some(task), Overlapping::AsPlanned) => Err(Error::Overlaps {
             name: name(),

@@ -3,10 +3,9 @@
 use almanack_core::plan::{
     Look, Overlap, Plan, Ready, Schedule, ScheduleWrite, append_rows, settle,
 };
-use almanack_core::task::Task;
 use jiff::Timestamp;
 
-use super::{Error, Schedules, look};
+use super::{Error, HeardOf, Schedules, look};
 use crate::planner::{note_fires, write_of, write_plan};
 
 impl Schedules {
@@ -21,8 +20,8 @@ impl Schedules {
             return Ok(write_of(found, now));
         };
         let (found, takes_back) = self.in_the_present(found, &ready, now).await?;
-        let running = self.running(&found).await?;
-        let write = gathered(&found, &ready, &running, now, |look| {
+        let heard = self.heard(&found).await?;
+        let write = gathered(&found, &ready, &heard, now, |look| {
             let plan = settle(look);
             let more = plan.is_partial(now) || plan.resumes;
             (plan, more)
@@ -46,15 +45,18 @@ impl Schedules {
 pub(super) fn gathered(
     found: &Schedule,
     ready: &Ready,
-    running: &[Task],
+    heard: &HeardOf,
     now: Timestamp,
     step: impl Fn(Look<'_>) -> (Plan, bool),
 ) -> Result<ScheduleWrite, Error> {
+    let running = &heard.running;
     let apart = ready.definition.overlap != Overlap::Allow;
     let mut seen = found.clone();
     let mut whole = write_of(found, now);
     loop {
-        let mut look = look(&seen, ready, running, now);
+        let mut look = look(&seen, ready, heard, now);
+        let monitor = whole.monitor.as_ref().map(|write| &write.monitor);
+        look.monitor = monitor.or(look.monitor);
         // What the end of a pause has just fired is running for the slots after it.
         if let Some(fired) = whole.fires.last().filter(|_| apart) {
             look.running = Some(fired.identity.subject.as_str());
@@ -67,6 +69,7 @@ pub(super) fn gathered(
             ..part.schedule
         };
         append_rows(&mut whole.slots, part.slots);
+        whole.monitor = part.monitor.or(whole.monitor);
         whole.fires.extend(part.fires);
         if whole.cancels.is_empty() {
             whole.cancels = part.cancels;

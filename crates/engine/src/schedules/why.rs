@@ -71,6 +71,7 @@ impl Schedules {
             followed: followed.as_ref(),
             cancelled: cancelled.as_ref(),
             splay: ready.due_at(at).duration_since(at),
+            is_monitor: ready.is_monitor(),
             now: self.clock.now(),
         });
         Ok(Answer {

@@ -24,7 +24,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::WatchSettings;
-use crate::current::load_each;
+use crate::{current::load_each, planner::load_monitors};
 
 /// How far back ends and slots are looked at: several rounds, so that a node that was slow misses
 /// nothing.
@@ -110,10 +110,11 @@ impl Collector {
         if slots.len() >= LATELY_MAX {
             facts.unsure.insert(Rule::Missing);
         }
-        slots.retain(|line| line.slot.verdict != Verdict::Fired);
+        slots.retain(|line| !matches!(line.slot.verdict, Verdict::Fired | Verdict::Pinged));
         names.extend(slots.iter().map(|line| line.schedule.clone()));
         let ahead = now.saturating_add(AHEAD_MIN).unwrap_or(now);
         names.extend(store.load_decided_ahead(ahead, WALK).await?);
+        names.extend(store.load_down_monitors(SUSPECTS_MAX + 1).await?);
         if names.len() > SUSPECTS_MAX {
             // Those that alerts are about come first: what is open must be able to close.
             let watched: BTreeSet<_> = open.iter().filter_map(|it| schedule_in(it)).collect();
@@ -211,6 +212,8 @@ async fn closely(
     let skipped = lately.iter().filter(|line| line.schedule == schedule.name);
     let skipped = skipped.map(|line| line.slot.clone()).collect();
     let decided_until = decided_until(store, &schedule, now).await?;
+    let monitors = load_monitors(store, std::slice::from_ref(&schedule)).await?;
+    let monitor = monitors.into_iter().flatten().next();
     let fired = slots.iter().filter(|slot| slot.verdict.is_fired());
     let firing = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at).ok();
     let mut identities: Vec<_> = fired.filter_map(firing).collect();
@@ -233,6 +236,7 @@ async fn closely(
         skipped,
         decided_until,
         runs,
+        monitor,
     })
 }
 

@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 use crate::virtual_time::{VirtualTime, pause};
 
 /// Answers as configured, and remembers what it was asked.
-struct FakeTarget {
+pub(crate) struct FakeTarget {
     outcome: Outcome,
     takes: Duration,
     asked: Mutex<Vec<(Firing, u32)>>,
@@ -51,7 +51,7 @@ impl FakeTarget {
         Self::taking(outcome, Duration::ZERO)
     }
 
-    fn taking(outcome: Outcome, takes: Duration) -> Arc<Self> {
+    pub(crate) fn taking(outcome: Outcome, takes: Duration) -> Arc<Self> {
         let asked = Mutex::default();
         Arc::new(Self {
             outcome,
@@ -75,7 +75,7 @@ impl Launcher for FakeTarget {
     }
 }
 
-fn done() -> Outcome {
+pub(crate) fn done() -> Outcome {
     Outcome::Done { detail: None }
 }
 
@@ -86,13 +86,13 @@ fn refused(retry_after: Option<SignedDuration>) -> Outcome {
     }
 }
 
-struct House {
-    store: Arc<SqliteStore>,
-    time: VirtualTime,
+pub(crate) struct House {
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) time: VirtualTime,
 }
 
 impl House {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             store: Arc::new(SqliteStore::in_memory().unwrap()),
             time: VirtualTime::start(),
@@ -116,7 +116,7 @@ impl House {
         }
     }
 
-    fn handler(&self, webhook: Arc<FakeTarget>) -> DispatchHandler {
+    pub(crate) fn handler(&self, webhook: Arc<FakeTarget>) -> DispatchHandler {
         let store: Arc<dyn Store> = self.store.clone();
         DispatchHandler::new(store, Arc::new(self.time), Arc::new(self.time))
             .with("webhook", webhook)
@@ -146,7 +146,7 @@ impl House {
     }
 
     /// A node on which `others` tries everything that is no firing.
-    async fn admit_beside(
+    pub(crate) async fn admit_beside(
         &self,
         others: Arc<dyn Handler>,
         handler: DispatchHandler,
@@ -168,7 +168,7 @@ impl House {
         node::admit(ports, settings).await.unwrap()
     }
 
-    async fn put(&self, definition: Definition) {
+    pub(crate) async fn put(&self, definition: Definition) {
         let zones = Arc::new(Zones::default());
         let schedules = Schedules::new(self.store.clone(), Arc::new(self.time), zones);
         let name = name();
@@ -176,7 +176,7 @@ impl House {
         put.await.unwrap();
     }
 
-    async fn tasks(&self, kind: &str) -> Vec<Task> {
+    pub(crate) async fn tasks(&self, kind: &str) -> Vec<Task> {
         let filter = TaskFilter {
             kind: Some(Kind::parse(kind).unwrap()),
             limit: 1_000,
@@ -200,7 +200,7 @@ impl FakeTarget {
     }
 }
 
-fn node_settings() -> NodeSettings {
+pub(crate) fn node_settings() -> NodeSettings {
     NodeSettings {
         name: "node-a".to_owned(),
         version: "test".to_owned(),

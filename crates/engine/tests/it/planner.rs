@@ -339,6 +339,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(fixture: Fixtu
         fires: Vec::new(),
         cancels: Vec::new(),
         edit: None,
+        monitor: None,
     };
     fixture.store.write_schedules(vec![write]).await.unwrap();
     assert_eq!(fixture.pass_at(at(HOUR)).await.fired, 1, "the other one");
@@ -488,6 +489,7 @@ async fn rewrite(fixture: &Fixture, from: &str, to: &str) {
         fires: Vec::new(),
         cancels: Vec::new(),
         edit: None,
+        monitor: None,
     };
     fixture.store.write_schedules(vec![write]).await.unwrap();
 }

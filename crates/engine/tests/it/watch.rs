@@ -15,8 +15,9 @@ use almanack_core::{
     },
     backoff::Backoff,
     finish::{Outcome as Ending, finish},
-    plan::{Definition, Overlap, Schedule},
-    store::{AlertFilter, ClaimId, Store},
+    plan::{Arrival, Definition, Overlap, PingKind, Schedule},
+    store::{AlertFilter, ClaimId, MonitorKey, MonitorKeys, Store},
+    target::Target,
     task::ClaimedTask,
 };
 use almanack_engine::{
@@ -38,6 +39,7 @@ use crate::fixture::{Fixture, hourly, on_both};
 
 on_both!(
     of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back,
+    dp_23_a_missed_ping_is_one_alert_until_the_next_ping,
     a_schedule_that_fails_again_and_again_is_one_alert_until_it_works,
     a_channel_that_failed_is_asked_again_after_a_while,
     what_a_node_died_reporting_another_reports,
@@ -166,6 +168,66 @@ async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_reported(fixture: Fixtur
     world.rounds(&mut [world.watch()], 20).await;
     let about = "schedule:nightly".to_owned();
     assert_eq!(world.ears.take(), [(News::Opened, Rule::Clock, about)]);
+}
+
+/// Whatever the monitor is down for, and for however long: one alert, until the next ping.
+async fn dp_23_a_missed_ping_is_one_alert_until_the_next_ping(fixture: Fixture) {
+    let target = Target::Ping { note: None };
+    let backup = Definition {
+        grace: Some(SignedDuration::from_mins(10)),
+        ..Definition::new("@every 1h", target)
+    };
+    fixture.put(backup).await.unwrap();
+    let world = World::on(&fixture);
+    let schedule = fixture.schedules.load(&fixture.nightly).await.unwrap();
+    let keys = MonitorKeys {
+        ping_hash: Some("hash".to_owned()),
+        badge: None,
+    };
+    fixture.schedules.save_keys(&schedule, &keys).await.unwrap();
+    let mut both = [world.watch(), world.watch()];
+    let ping = async |kind| {
+        let arrival = Arrival {
+            kind,
+            exit_status: None,
+            rid: None,
+            method: "GET".to_owned(),
+            body: None,
+        };
+        let key = MonitorKey::Ping("hash".to_owned());
+        fixture
+            .schedules
+            .ping(&key, &arrival)
+            .await
+            .unwrap()
+            .unwrap();
+    };
+    let mut pass = async |minutes: i64| {
+        for _ in 0..minutes {
+            world.rounds(&mut both, 60).await;
+            fixture.planner.pass().await.unwrap();
+        }
+        world.ears.take()
+    };
+    let about = || "schedule:nightly".to_owned();
+    assert_eq!(
+        pass(200).await,
+        [],
+        "nothing is expected before the first ping"
+    );
+    ping(PingKind::Success).await;
+    assert_eq!(pass(69).await, [], "late, and within its grace");
+    let opened = (News::Opened, Rule::Missing, about());
+    assert_eq!(pass(300).await, [opened], "however long it is missing");
+    ping(PingKind::Success).await;
+    let closed = (News::Closed, Rule::Missing, about());
+    assert_eq!(pass(30).await, [closed]);
+    ping(PingKind::Fail).await;
+    assert_eq!(pass(200).await, [(News::Opened, Rule::Failing, about())]);
+    ping(PingKind::Success).await;
+    assert_eq!(pass(30).await, [(News::Closed, Rule::Failing, about())]);
+    ping(PingKind::Start).await;
+    assert_eq!(pass(30).await, [(News::Opened, Rule::Stuck, about())]);
 }
 
 async fn of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back(fixture: Fixture) {

@@ -77,6 +77,8 @@ codes! {
     NoSuchFiring = "no_such_firing", NOT_FOUND, "No such firing";
     /// The firing has ended; reports about it are refused.
     FiringEnded = "firing_ended", CONFLICT, "Firing ended";
+    /// No monitor has this name, ping address or badge.
+    NoSuchMonitor = "no_such_monitor", NOT_FOUND, "No such monitor";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
     /// No subscription at a hub has this callback.
@@ -119,6 +121,8 @@ codes! {
     AlreadyReceived = "already_received", CONFLICT, "Already received";
     /// Too many ticks at once, or in a short time.
     TooManyTicks = "too_many_ticks", TOO_MANY_REQUESTS, "Too many ticks";
+    /// Too many pings of one monitor in a minute.
+    TooManyPings = "too_many_pings", TOO_MANY_REQUESTS, "Too many pings";
     /// Too many editions are built at once on request.
     TooManyRuns = "too_many_runs", TOO_MANY_REQUESTS, "Too many editions at once";
     /// An edition could not be built; the edition stores the reason.

@@ -11,6 +11,7 @@ mod fields;
 mod ledger;
 mod list;
 mod log;
+mod monitor;
 mod one;
 mod runs;
 mod sheet;
@@ -35,6 +36,9 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/schedules/{name}/pause", post(acts::pause))
         .route("/ui/schedules/{name}/resume", post(acts::resume))
         .route("/ui/schedules/{name}/fire", post(acts::fire))
+        .route("/ui/monitors", get(monitor::list))
+        .route("/ui/schedules/{name}/ping-key", post(monitor::new_address))
+        .route("/ui/schedules/{name}/badge", post(monitor::turn_badge))
         .route("/ui/schedules/{name}/remove", get(acts::ask_to_remove))
         .route("/ui/schedules/{name}/remove", post(acts::remove))
         .route("/ui/schedules/{name}/backfill", get(backfill::ask))

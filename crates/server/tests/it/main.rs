@@ -18,6 +18,7 @@ mod failures;
 mod harness;
 mod idempotency;
 mod lists;
+mod monitors;
 mod observing;
 mod receipts;
 mod reports;

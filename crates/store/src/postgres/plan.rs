@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     database::Schedules,
+    monitor,
     nudge::hint_of_write,
     row::{self, lists, micros, values},
     schedule,
@@ -108,8 +109,9 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
     let fires: Vec<_> = fires.collect();
     let wanted = fires.len();
     // None needs another's answer: they are sent together.
-    let ((), (), inserted) = tokio::try_join!(
+    let ((), (), (), inserted) = tokio::try_join!(
         note_slots(&transaction, &won),
+        note_monitors(&transaction, &won),
         note_edits(&transaction, &won),
         insert_tasks(&transaction, fires)
     )?;
@@ -200,6 +202,42 @@ async fn note_slots(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> 
     query_lists(client, "note slots", schedule::NOTE_SLOT_POSTGRES, noted)
         .await
         .map(drop)
+}
+
+/// What was heard of jobs, and the pings that said so.
+async fn note_monitors(client: &impl GenericClient, won: &[Won<'_>]) -> Result<()> {
+    let heard = won.iter().filter(|(_, _, write)| write.monitor.is_some());
+    let heard: Vec<&Won<'_>> = heard.collect();
+    if heard.is_empty() {
+        return Ok(());
+    }
+    let monitors = heard
+        .iter()
+        .filter_map(|(_, id, write)| monitor::monitor_values(*id, write));
+    let text = monitor::NOTE_MONITOR_POSTGRES;
+    query_lists(client, "note monitors", text, lists(monitors)).await?;
+    let pings = heard
+        .iter()
+        .filter_map(|(_, id, write)| monitor::ping_values(*id, write));
+    query_lists(
+        client,
+        "note pings",
+        monitor::NOTE_PING_POSTGRES,
+        lists(pings),
+    )
+    .await?;
+    for (_, id, write) in heard {
+        if let Some(last) = monitor::forgotten_to(write) {
+            execute(
+                client,
+                "forget pings",
+                monitor::FORGET_PINGS,
+                &[&id.0, &last],
+            )
+            .await?;
+        }
+    }
+    Ok(())
 }
 
 /// Only where a firing met another under its name, which is rare: one by one.

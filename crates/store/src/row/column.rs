@@ -3,7 +3,7 @@
 use almanack_core::{
     alert::{self, About, Severity},
     edition::{self, batch, delivery, story},
-    plan::{Edited, Origin, ScheduleId, ScheduleName, Verdict},
+    plan::{Edited, Origin, PingKind, ScheduleId, ScheduleName, Verdict},
     reschedule::Rule,
     source::{
         Attention, SourceId,
@@ -138,6 +138,7 @@ named! {
     Origin: "origin `{}`", else Some(Self::Api);
     Verdict: "verdict `{}`";
     Edited: "edit `{}`";
+    PingKind: "ping `{}`";
     Attention: "attention `{}`";
     FailureClass: "failure class `{}`";
     Frequency: "frequency `{}`";

@@ -10,6 +10,7 @@ use rusqlite::{Connection, params, params_from_iter};
 
 use crate::{
     database::Schedules,
+    monitor,
     nudge::hint_of_write,
     row::{self, Value, micros, values},
     schedule,
@@ -110,11 +111,25 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
     if met_another {
         note_cancelled(connection, id, write)?;
     }
+    note_monitor(connection, id, write)?;
     if let Some(edit) = &write.edit {
         let values = row::edit_values(id, write.seen.unwrap_or(0) + 1, edit);
         execute(connection, schedule::NOTE_EDIT_SQLITE, values)?;
     }
     Ok(Applied::Done { inserted: None })
+}
+
+fn note_monitor(connection: &Connection, id: ScheduleId, write: &ScheduleWrite) -> Outcome<()> {
+    if let Some(values) = monitor::monitor_values(id, write) {
+        execute(connection, monitor::NOTE_MONITOR_SQLITE, values)?;
+    }
+    if let Some(values) = monitor::ping_values(id, write) {
+        execute(connection, monitor::NOTE_PING_SQLITE, values)?;
+    }
+    if let Some(last) = monitor::forgotten_to(write) {
+        execute(connection, monitor::FORGET_PINGS, values![id.0, last])?;
+    }
+    Ok(())
 }
 
 /// The number of the new row, unless its name was taken.

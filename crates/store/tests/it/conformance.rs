@@ -50,6 +50,7 @@ pub(crate) mod identity;
 pub(crate) mod lease;
 pub(crate) mod ledger;
 pub(crate) mod list;
+pub(crate) mod monitor;
 pub(crate) mod node;
 pub(crate) mod nudge;
 pub(crate) mod once;

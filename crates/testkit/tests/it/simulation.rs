@@ -7,6 +7,7 @@
 
 mod editions;
 mod limits;
+mod pings;
 mod schedules;
 mod teeth;
 

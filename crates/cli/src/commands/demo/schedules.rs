@@ -143,5 +143,6 @@ fn aimed_at(target: &Target) -> String {
         Target::Workflow { workflow, .. } => format!("the workflow {workflow} on GitHub"),
         Target::Command { .. } => "a command".to_owned(),
         Target::Task { kind, .. } => format!("a task of kind {kind}"),
+        Target::Ping { .. } => "nothing: it waits for pings".to_owned(),
     }
 }

@@ -91,11 +91,32 @@ fn definition(given: &SchedulePutArguments) -> Result<Value> {
     }
     definition["expression"] = json!(given.expression);
     definition["target"] = target(given)?;
+    definition["pings"] = pings(given);
     // What is left out gets its default.
     if let Some(map) = definition.as_object_mut() {
         map.retain(|_, value| !value.is_null());
     }
     Ok(definition)
+}
+
+/// Whom to call about firings; nothing, where nobody is.
+fn pings(given: &SchedulePutArguments) -> Value {
+    let named = [
+        ("start", &given.ping_start),
+        ("success", &given.ping_success),
+        ("failure", &given.ping_failure),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(name, address)| Some((name, address.as_ref()?)));
+    let named: serde_json::Map<String, Value> = named
+        .map(|(name, address)| (name.to_owned(), json!(address)))
+        .collect();
+    if named.is_empty() {
+        Value::Null
+    } else {
+        named.into()
+    }
 }
 
 /// The command line takes exactly one of the targets.

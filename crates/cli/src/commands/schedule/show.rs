@@ -28,6 +28,7 @@ const HEAD: &[Column] = &[
     column("retries for", "/in_force/retry_for", plain),
     column("splay", "/in_force/splay", plain),
     column("priority", "/definition/priority", plain),
+    column("pings", "/definition/pings", pings),
     column("waits", "/waits_since", |since, _| {
         Cell::new(format!("for its predecessor, since {}", instant_of(since)))
     }),
@@ -50,6 +51,21 @@ const EDITS: &[Column] = &[
     column("BY", "/by", plain),
     column("NOTE", "/note", plain),
 ];
+
+/// Whom it calls about firings, without what is secret about the addresses.
+fn pings(pings: &Value, _: Timestamp) -> Cell {
+    let called = pings
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(phase, address)| {
+            let address = text(address);
+            let (scheme, rest) = address.split_once("://").unwrap_or_default();
+            let host = rest.split(['/', '?']).next().unwrap_or_default();
+            format!("{phase} {scheme}://{host}/…")
+        });
+    Cell::new(joined(called))
+}
 
 pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Done {
     let name = check_name(given)?;

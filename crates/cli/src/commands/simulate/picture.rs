@@ -142,7 +142,7 @@ impl Scale {
         let (left, right) = (self.x(row.slot_at), self.x(row.last_at));
         let (slots, at, verdict) = (row.slots, row.slot_at, row.verdict.as_str());
         match row.verdict {
-            Verdict::Fired => disc("fired", [left, y], 3.5),
+            Verdict::Fired | Verdict::Pinged => disc("fired", [left, y], 3.5),
             Verdict::CaughtUp => titled(
                 format!("{at} caught up"),
                 path("caught_up", [left, y - 5.5], DIAMOND),

@@ -54,7 +54,7 @@ const TARGET_EXAMPLE: &str =
     "for example target = { type = \"webhook\", url = \"https://example.org/hook\" }";
 /// What it may be is checked with the whole; the shape only asks whether it is one.
 const DURATION: Shape = Shape::Duration(SignedDuration::MIN, SignedDuration::MAX);
-const TARGET_TYPE: Shape = choice(&["webhook", "workflow", "command", "task"]);
+const TARGET_TYPE: Shape = choice(&["webhook", "workflow", "command", "task", "ping"]);
 /// What a target is decided by.
 pub(in super::super) const TARGET: Variants = Variants {
     by: &Field {
@@ -111,6 +111,9 @@ pub(crate) const SCHEDULE: &[Field] = fields! {
     /// Priority of its tasks, 0 to 9.
     /// 任务的优先级，0 到 9。
     "priority": Shape::Count(0, 9);
+    /// Addresses to call when a firing starts, succeeds or fails: `start`, `success`, `failure`.
+    /// 触发开始、成功或失败时调用的地址：`start`、`success`、`failure`。
+    "pings": Shape::TextByName;
 };
 
 const WEBHOOK: &[Field] = fields! {
@@ -171,12 +174,22 @@ const TASK: &[Field] = fields! {
     "payload": Shape::Anything;
 };
 
+const PING: &[Field] = fields! {
+    /// What it fires.
+    /// 触发的对象。
+    "type": TARGET_TYPE;
+    /// What the job does, for people.
+    /// 作业说明。
+    "note": Shape::Text;
+};
+
 /// The keys of each type of target.
 pub(crate) const TARGETS: &[(&str, &[Field])] = &[
     ("webhook", WEBHOOK),
     ("workflow", WORKFLOW),
     ("command", COMMAND),
     ("task", TASK),
+    ("ping", PING),
 ];
 
 pub(in super::super) const fn choice(words: &'static [&'static str]) -> Shape {
@@ -298,6 +311,7 @@ mod tests {
             r#"{"type":"workflow","repository":"o/r","workflow":"w","ref":"m","inputs":{"a":"b"}}"#,
             r#"{"type":"command","argv":["x"],"timeout":"1s"}"#,
             r#"{"type":"task","kind":"K","subject":"s","payload":{}}"#,
+            r#"{"type":"ping","note":"n"}"#,
         ];
         for json in targets {
             let target = target(json);
@@ -309,6 +323,7 @@ mod tests {
         definition.grace = Some(SignedDuration::from_secs(1));
         definition.retry_for = definition.grace;
         definition.run_timeout = definition.grace;
+        definition.pings.start = Some("https://x/".to_owned());
         let mut written = keys(&serde_json::to_value(&definition).unwrap());
         written.insert("name".to_owned());
         assert_eq!(written, names(SCHEDULE));

@@ -10,7 +10,7 @@ use super::{
     Finding, said, streak,
 };
 use crate::{
-    plan::{DISPATCH, Reason, Slot, State, Verdict},
+    plan::{DISPATCH, DownCause, Monitor, Reason, Slot, State, Verdict},
     task::Status,
 };
 
@@ -32,6 +32,21 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         return Vec::new();
     }
     let about = || About::Schedule(facts.schedule.name.clone());
+    if let Some(monitor) = &facts.monitor {
+        let unplanned = || {
+            let detail = missing(facts, bounds, now)?;
+            Some(Finding::new(
+                Rule::Missing,
+                about(),
+                Severity::Critical,
+                &detail,
+            ))
+        };
+        return down(monitor, about())
+            .or_else(unplanned)
+            .into_iter()
+            .collect();
+    }
     let findings = [
         (
             Rule::Missing,
@@ -49,6 +64,17 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
             Some(Finding::new(rule, about(), severity, &detail?))
         })
         .collect()
+}
+
+/// What a monitor is down for: one alert, until the next ping.
+fn down(monitor: &Monitor, about: About) -> Option<Finding> {
+    let down = monitor.down.as_ref()?;
+    let rule = match down.cause {
+        DownCause::NoPing => Rule::Missing,
+        DownCause::Failed => Rule::Failing,
+        DownCause::Overran => Rule::Stuck,
+    };
+    Some(Finding::new(rule, about, Severity::Critical, &down.detail))
 }
 
 /// No node planned it, or its newest slot was planned too late to be fired.
@@ -88,6 +114,8 @@ fn unplanned(row: &Slot) -> Option<String> {
         Reason::Cancelled => "its firing had been cancelled before it was planned",
         // A person or a setting wanted these.
         Reason::Paused | Reason::Overlap | Reason::Changed => return None,
+        // A monitor's, which is not judged by its slots.
+        Reason::NoPing | Reason::NeverPinged => return None,
     };
     Some(match row.slots {
         1 => format!("the slot of {} was skipped: {why}", row.slot_at),

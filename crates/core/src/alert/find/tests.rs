@@ -64,6 +64,7 @@ fn facts() -> ScheduleFacts {
         skipped: Vec::new(),
         decided_until: None,
         runs: vec![run(-60, Status::Success), run(-120, Status::Success)],
+        monitor: None,
     }
 }
 

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     edition::{Account, account::Change},
     finish::Finish,
+    plan::pings::end_call,
     source::{Source, category::is_within},
     store::SourceWrite,
     task::{
@@ -114,9 +115,16 @@ pub struct Subscriptions {
 }
 
 impl Subscriptions {
+    /// What an ending has delivered: its event, and the call that a firing's end requests.
+    pub fn of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
+        let mut tasks = self.events_of_finish(task, finish);
+        tasks.extend(end_call(task, finish));
+        tasks
+    }
+
     /// The event deliveries of an ending; none unless it is the end of a task, and never of an
     /// event delivery.
-    pub fn of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
+    fn events_of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
         let kind = &task.identity.kind;
         let subject = task.identity.subject.as_str();
         // Checked first: most endings of a busy node have no subscriber, and building a text costs

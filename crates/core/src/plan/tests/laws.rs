@@ -88,7 +88,7 @@ proptest! {
                 by: "ada".to_owned(),
             });
         }
-        let look = Look { schedule: &seen, ready: &ready, running: given.running.then_some("x"), now };
+        let look = Look { schedule: &seen, ready: &ready, running: given.running.then_some("x"), monitor: None, now };
         for plan in [plan(look), settle(look)] {
             let covered: Vec<Timestamp> = plan
                 .slots

@@ -33,6 +33,7 @@ fn check(cases: &[Case]) {
             schedule: &seen,
             ready: &ready,
             running: case.running.then_some("schedule:nightly@before"),
+            monitor: None,
             now: at(case.now),
         });
         assert_eq!(report(&plan), case.expected, "{}", case.why);
@@ -231,6 +232,7 @@ fn a_caught_up_slot_fires_at_the_requested_pace() {
         schedule: &seen,
         ready: &ready,
         running: None,
+        monitor: None,
         now,
     });
     let waits: Vec<i64> = plan
@@ -257,6 +259,7 @@ fn dp_17_splay_is_stable_and_stays_before_the_next_slot() {
         schedule: &seen,
         ready: &day,
         running: None,
+        monitor: None,
         now: at("08:00:00"),
     };
     assert_eq!(plan(look).look_at, Some(at("08:00:00") + offset), "not yet");
@@ -271,6 +274,7 @@ fn dp_17_a_pause_skips_with_its_note_and_ends_by_itself() {
         schedule: &seen,
         ready: &ready,
         running: None,
+        monitor: None,
         now: at(now),
     };
     let resting = plan(look("09:00:00"));
@@ -319,6 +323,7 @@ fn dp_17_resuming_catches_up_only_where_that_is_requested() {
             schedule: &seen,
             ready: &ready,
             running: None,
+            monitor: None,
             now: at("10:05:00"),
         };
         assert_eq!(report(&resume(look, pause)), expected, "{policies}");
@@ -337,6 +342,7 @@ fn dp_16_resuming_late_calls_only_the_pause_a_pause() {
         schedule: &seen,
         ready: &ready,
         running: None,
+        monitor: None,
         now: at("12:05:00"),
     };
     assert_eq!(
@@ -354,6 +360,7 @@ fn settling_leaves_nothing_to_wait_and_a_pause_as_it_is() {
         schedule: seen,
         ready,
         running: Some("schedule:nightly@before"),
+        monitor: None,
         now: at("09:30:00"),
     };
     let settled = settle(look(&seen, &queue));
@@ -385,6 +392,7 @@ fn dp_16_settling_leaves_no_slot_that_its_splay_kept_back() {
         schedule: &seen,
         ready: &day,
         running: None,
+        monitor: None,
         now,
     });
     assert_eq!(settled.slots.len(), 1);
@@ -404,6 +412,7 @@ fn a_long_sleep_is_decided_in_bounded_looks() {
             schedule: &seen,
             ready: &ready,
             running: None,
+            monitor: None,
             now,
         });
         looks += 1;

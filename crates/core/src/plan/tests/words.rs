@@ -37,6 +37,7 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
         followed: None,
         cancelled: None,
         splay: SignedDuration::ZERO,
+        is_monitor: false,
         now: at("12:00:00"),
     }
 }

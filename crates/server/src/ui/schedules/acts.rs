@@ -1,6 +1,6 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
-use almanack_core::plan::{Origin, State as Standing};
+use almanack_core::plan::{Definition, Origin, State as Standing};
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
@@ -18,19 +18,21 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     let here = path(&schedule.name);
     let paused = matches!(schedule.state, Standing::Paused(_));
     let parked = matches!(schedule.state, Standing::Parked { .. });
+    // A monitor has nothing to fire.
+    let fires = !parked && !schedule.definition.read().is_ok_and(Definition::is_monitor);
     let managed = words::managed(lang, schedule.origin);
     let act = |act: &str, label| html! { a class="button" href={ (here) "/" (act) } { (label) } };
     section! { lang; "acts", "Actions", "操作";
         div class="acts" {
             @if paused { (button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
-            @if !parked { (button(viewer, &format!("{here}/fire"), lang.pick("Fire now", "立即触发"))) }
+            @if fires { (button(viewer, &format!("{here}/fire"), lang.pick("Fire now", "立即触发"))) }
             @if managed.is_none() { (act("change", lang.pick("Change…", "修改…"))) }
-            @if !parked { (act("backfill", lang.pick("Backfill…", "补触发…"))) }
+            @if fires { (act("backfill", lang.pick("Backfill…", "补触发…"))) }
             @if managed.is_none() { (act("remove", lang.pick("Remove…", "移除…"))) }
         }
         @if let Some(managed) = managed { p class="hint" { (managed) } }
         @if !parked { (pausing(viewer, schedule, paused)) }
-        (Equivalent::act("POST", "schedule", &schedule.name, "fire").show(viewer))
+        @if fires { (Equivalent::act("POST", "schedule", &schedule.name, "fire").show(viewer)) }
     }
 }
 

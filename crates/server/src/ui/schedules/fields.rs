@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::call::read_object;
 use crate::ui::prelude::*;
 
-pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
+pub(crate) const TARGETS: [&str; 5] = ["webhook", "task", "workflow", "command", "ping"];
 /// Fields besides the expression and the target.
 const GIVEN: [&str; 11] = [
     "tz",
@@ -60,6 +60,9 @@ impl Fields {
                 body[name] = number.map_or(value, |number| json!(number));
             }
         }
+        if self.trimmed("pings").is_some() {
+            body["pings"] = inputs(self.get("pings"));
+        }
         Ok(body)
     }
 
@@ -81,6 +84,7 @@ impl Fields {
                     json!({ "type": "task", "kind": of("kind"), "subject": of("subject") });
                 (target, "payload", self.json("payload")?)
             }
+            "ping" => (json!({ "type": "ping" }), "note", self.trimmed("note")),
             _ => {
                 let target = json!({ "type": "webhook", "url": of("url") });
                 (target, "body", self.json("body")?)
@@ -167,11 +171,13 @@ mod tests {
             r#"{"type":"workflow","repository":"o/r","workflow":"w.yml","ref":"v1","inputs":{"a":"b=c"}}"#,
             r#"{"type":"command","argv":["sync","--all"],"timeout":"90s"}"#,
             r#"{"type":"task","kind":"EDITION_RUN","subject":"edition:{date}","payload":[1]}"#,
+            r#"{"type":"ping","note":"the backup"}"#,
         ] {
             let text = format!(
                 r#"{{"expression":"0 8 * * 1","tz":"Asia/Shanghai","target":{target},"catch_up":"all",
                 "grace":"1h 30m","max_catch_up":7,"catch_up_pace":"2s","overlap":"queue_one",
-                "splay":"5m","on_resume":"latest","retry_for":"10m","priority":9}}"#
+                "splay":"5m","on_resume":"latest","retry_for":"10m","priority":9,
+                "pings":{{"start":"https://x.example/a?b=c","failure":"https://x.example/f"}}}}"#
             );
             let definition = Definition::from_json(&text).unwrap();
             let fields = Fields::of("x", &definition, 1);

@@ -137,7 +137,7 @@ fn verdict(lang: Lang, slot: &Slot) -> Markup {
     html! {
         // A fired slot says nothing about its result: the next cell shows that.
         @match slot.verdict {
-            Verdict::Fired | Verdict::CaughtUp => (words::verdict(lang, slot.verdict)),
+            Verdict::Fired | Verdict::CaughtUp | Verdict::Pinged => (words::verdict(lang, slot.verdict)),
             Verdict::Skipped(reason) => {
                 (badge("skipped", words::verdict(lang, slot.verdict)))
                 div { (words::reason(lang, reason)) }

@@ -51,6 +51,7 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
                 a class="button" href="/ui/schedules/new" { (lang.pick("New schedule", "新建日程")) }
             }
             a class="button" href="/ui/schedules/try" { (lang.pick("Try an expression", "试写表达式")) }
+            a class="button" href="/ui/monitors" { (lang.pick("Monitors", "监控")) }
         }
         (filters(lang, &query))
         (live("schedules", &html! {

@@ -3,7 +3,7 @@
 use almanack_core::plan::{Definition, Edit, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, api, ledger, path, times, why, words};
+use super::{acts, api, ledger, monitor, path, times, why, words};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -29,11 +29,13 @@ pub(crate) async fn show(Named(name): Named, Sought(state, viewer, query): Sough
     let runs = runs.into_iter().next().unwrap_or_default();
     let ledger = ledger::show(&state, &viewer, &schedule, query.before.as_deref()).await?;
     let why = why::show(&state, &viewer, &schedule, &query.why).await?;
+    let monitor = monitor::show(&state, &viewer, &schedule).await?;
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
     let title = schedule.name.as_str();
     let body = html! {
         @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) { (notice(&html! { (text) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
+        (monitor)
         (acts::offered(&viewer, &schedule))
         (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
         (live("times", &coming(&state, &viewer, &schedule, ready.as_ref())))

@@ -5,7 +5,7 @@
 //! as are shown. A page costs one read per schedule and one for all firings together.
 
 use almanack_core::follow::{Course, CourseOutcome};
-use almanack_core::plan::{Slot, Verdict, slot_identity};
+use almanack_core::plan::{Reason, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 
 use super::words;
@@ -135,7 +135,11 @@ fn became(
 ) -> (Outcome, Option<&'static str>) {
     let deleted = lang.pick("its firing was deleted by retention", "触发记录已过保留期");
     match (course.map(|course| course.outcome), verdict) {
+        (None, Verdict::Skipped(Reason::NoPing)) => {
+            (Outcome::Failed, Some(words::reason(lang, Reason::NoPing)))
+        }
         (None, Verdict::Skipped(reason)) => (Outcome::Skipped, Some(words::reason(lang, reason))),
+        (None, Verdict::Pinged) => (Outcome::Done, None),
         (None, Verdict::Fired | Verdict::CaughtUp) => (Outcome::Unknown, Some(deleted)),
         (Some(CourseOutcome::Waiting), _) => (Outcome::Planned, None),
         (Some(CourseOutcome::Running), _) => (Outcome::Running, None),

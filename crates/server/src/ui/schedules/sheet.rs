@@ -53,6 +53,9 @@ impl Sheet<'_> {
                         "主题；{slot} 和 {date} 会替换为时点和日期"), "edition:{date}"))
                     (self.area("payload", lang.pick("Payload, as JSON (optional)", "载荷，JSON（可选）")))
                 },
+                "ping" => {
+                    (self.line("note", lang.pick("What the job does (optional)", "作业说明（可选）"), lang.pick("nightly backup of db1", "db1 的每晚备份")))
+                },
                 _ => {
                     (self.line("url", lang.pick("URL to POST to", "POST 网址"), "https://example.org/hook"))
                     (self.area("body", lang.pick("Request body, as JSON (optional)", "请求正文，JSON（可选）")))
@@ -89,6 +92,8 @@ impl Sheet<'_> {
             (self.line("splay", lang.pick("Spread over", "错峰范围"), "0s"))
             (self.line("retry_for", lang.pick("Retry for", "重试时长"), lang.pick("default: until the next slot", "默认：到下一时点")))
             (self.line("priority", lang.pick("Priority, 0 to 9", "优先级（0 到 9）"), "5"))
+            (self.area("pings", pick!(lang; "Addresses to call, one start=, success= or failure= per line",
+                "要调用的地址，每行一个 start=、success= 或 failure=")))
         }
     }
 
@@ -135,6 +140,7 @@ pub(crate) fn target_name(lang: Lang, target: &str) -> &'static str {
         "workflow" => "GitHub workflow", "GitHub 工作流";
         "command" => "Command on a node", "节点上的命令";
         "task" => "Almanack task", "Almanack 任务";
+        "ping" => "Monitor: a job that runs elsewhere", "监控：在别处运行的作业";
         _ => "Webhook", "Webhook";
     }
 }

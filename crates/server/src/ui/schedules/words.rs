@@ -3,6 +3,7 @@
 use almanack_core::follow::{CourseOutcome, RUN_TIMEOUT_DEFAULT};
 use almanack_core::plan::{
     CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Trigger, Verdict,
+    pings::Phase,
 };
 use almanack_core::schedule::{ClockChange, Effect, Field, Language, Lint};
 use almanack_core::target::Target;
@@ -111,6 +112,8 @@ pub(crate) fn verdict(lang: Lang, verdict: Verdict) -> &'static str {
     words! { lang, verdict;
         Verdict::Fired => "fired", "已触发";
         Verdict::CaughtUp => "fired late", "补触发";
+        Verdict::Pinged => "pinged", "已收到通知";
+        Verdict::Skipped(Reason::NoPing) => "missed", "错过";
         Verdict::Skipped(_) => "skipped", "跳过";
     }
 }
@@ -134,6 +137,8 @@ pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
         Reason::Overlap => "the previous firing had not ended", "上一次触发尚未结束";
         Reason::Changed => "the schedule changed while the slot waited", "等待期间日程被更改";
         Reason::Cancelled => "its firing was cancelled earlier", "触发事先已被取消";
+        Reason::NoPing => "no ping within its grace period", "宽限时间内没有收到通知";
+        Reason::NeverPinged => "no ping had ever come", "尚未收到过任何通知";
     }
 }
 
@@ -170,6 +175,7 @@ pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
         Target::Task { kind, subject, .. } => html! {
             (lang.pick("task ", "任务 ")) code { (kind) " " (subject) }
         },
+        Target::Ping { note } => super::monitor::note(lang, note.as_deref()),
     }
 }
 
@@ -258,7 +264,20 @@ pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
         "Priority", "优先级" {
             (say!(lang, "{level} (0 to 9; 9 runs first).", "{level}（0 到 9，9 最先执行）。"))
         }
+        "Pings", "通知" if (!of.pings.is_empty()) { (pings(of)) }
     }
+}
+
+/// Whom it calls, without what is secret about the addresses.
+fn pings(definition: &Definition) -> Markup {
+    let host = |address: &str| {
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        let host = rest.split(['/', '?']).next().unwrap_or_default();
+        format!("{scheme}://{host}/…")
+    };
+    let called = Phase::ALL.into_iter();
+    let called = called.filter_map(|phase| Some((phase, definition.pings.address(phase)?)));
+    html! { @for (phase, address) in called { div { (phase) ": " code { (host(address)) } } } }
 }
 
 fn catch_up(lang: Lang, definition: &Definition) -> String {

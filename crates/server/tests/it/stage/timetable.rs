@@ -48,10 +48,30 @@ pub(super) async fn write(world: &World) {
             "month-end",
             json!({ "expression": "0 18 L * *", "tz": "Asia/Shanghai", "target": hook }),
         ),
+        (
+            "db-backup",
+            json!({ "expression": "@every 6h", "grace": "30m", "target": { "type": "ping", "note": "pg_dump of db1 <ops@example.org>" } }),
+        ),
     ] {
         put(world, name, &definition).await;
     }
     lose_zone(world, "lost-zone").await;
+    ping(world).await;
+}
+
+/// The key of the monitor, which only its job knows.
+const PING_KEY: &str = "31365bce-8da9-4729-8ff3-aaa71d56b712";
+
+/// A job elsewhere ends, and says how; its next ping does not come.
+async fn ping(world: &World) {
+    let key = json!({ "key": PING_KEY }).to_string();
+    world
+        .post("/api/v1/monitors/db-backup/ping-key", &key)
+        .await;
+    for (action, body) in [("start", ""), ("0", "dumped 3 databases\n1.2 GB")] {
+        let path = format!("/ping/{PING_KEY}/{action}");
+        assert_eq!(world.post(&path, body).await.status, 200);
+    }
 }
 
 /// What people do to schedules, `minutes` before the end.

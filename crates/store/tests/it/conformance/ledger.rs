@@ -38,7 +38,7 @@ async fn page(store: &dyn Store, id: ScheduleId, before: Timestamp, limit: usize
 pub(crate) async fn dp_16_every_verdict_survives(store: Arc<dyn Store>) {
     keep(&*store, schedule("daily", at(0))).await;
     let skipped = Reason::ALL.map(Verdict::Skipped);
-    let verdicts = [Verdict::Fired, Verdict::CaughtUp]
+    let verdicts = [Verdict::Fired, Verdict::CaughtUp, Verdict::Pinged]
         .into_iter()
         .chain(skipped);
     let mut rows: Vec<Slot> = verdicts

@@ -178,6 +178,13 @@ macro_rules! conformance {
                 dp_24_slots_decided_ahead_are_found_and_taken_back,
                 edits_are_reported_oldest_first,
             ]
+            monitor: [
+                dp_23_what_was_heard_survives,
+                dp_23_a_lost_write_keeps_no_ping,
+                dp_23_the_newest_pings_are_kept,
+                dp_23_a_key_names_one_monitor,
+                dp_23_those_that_are_down_are_found_longest_first,
+            ]
             source: [
                 ss_01_a_new_source_is_due_at_once,
                 a_taken_address_names_who_has_it,

@@ -27,6 +27,7 @@
 mod checks;
 mod chronicle;
 mod people;
+mod pings;
 mod planners;
 mod retention;
 mod rule;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 
 use almanack_core::store::Store;
 
+pub(crate) use self::pings::simulate_pings;
 use self::stage::Stage;
 use super::{Broken, time::on_virtual_time};
 

@@ -187,6 +187,8 @@ fn words(verdict: Verdict) -> &'static [&'static str] {
     match verdict {
         Verdict::Fired => &["fired"],
         Verdict::CaughtUp => &["was missed and caught up"],
+        // No schedule here is a monitor.
+        Verdict::Pinged | Verdict::Skipped(Reason::NoPing | Reason::NeverPinged) => &[],
         Verdict::Skipped(Reason::Paused) => &["was skipped: the schedule was paused by ada"],
         Verdict::Skipped(Reason::TooLate) => &["more than its grace"],
         Verdict::Skipped(Reason::NotCaughtUp) => &["its catch-up policy skips it"],

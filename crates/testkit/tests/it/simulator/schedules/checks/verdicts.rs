@@ -51,6 +51,9 @@ impl Judge<'_> {
         }
         match row.verdict {
             Verdict::Fired => self.fired(slot, row, era),
+            Verdict::Pinged | Verdict::Skipped(Reason::NoPing | Reason::NeverPinged) => {
+                Err("is no schedule's verdict".to_owned())
+            }
             Verdict::CaughtUp if resumed => Ok(()),
             Verdict::CaughtUp => self.caught_up(slot, row, era),
             Verdict::Skipped(Reason::Paused) => {
