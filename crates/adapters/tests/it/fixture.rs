@@ -75,6 +75,7 @@ pub(crate) fn firing(target: serde_json::Value) -> Firing {
         gives_way: false,
         run_timeout: almanack_core::follow::RUN_TIMEOUT_DEFAULT,
         target: serde_json::from_value(target).unwrap(),
+        pings: Pings::default(),
     }
 }
 

@@ -48,7 +48,11 @@ fn definition() -> Definition {
             success: call("success"),
             failure: call("failure"),
         },
-        ..Definition::new("@every 1h", Target::Webhook { url, body: None })
+        ..Definition::new("@every 1h", Target::Webhook {
+            url,
+            body: None,
+            report_within: None,
+        })
     }
 }
 

@@ -4,9 +4,7 @@ use almanack_core::{
     follow::{Followed, Work, signed_id, to_url},
     plan::DISPATCH,
     reschedule::{Put, Request, decide},
-    store::{
-        Applied, FiringStore as _, LogPage, RunId, RunLogStore as _, TaskStore as _,
-    },
+    store::{Applied, FiringStore as _, LogPage, RunId, RunLogStore as _, TaskStore as _},
     task::{Identity, Status, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};

@@ -9,7 +9,6 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::Editions,
-    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
 };
 use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
