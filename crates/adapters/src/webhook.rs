@@ -4,8 +4,8 @@
 //! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
 //! which is the same for every attempt at one firing. What it answers is kept in the run's log.
 //!
-//! A target with `report_within` is given addresses to report to; if it answers 202, the firing goes
-//! on until it has reported the end (DP-19, `core::follow`).
+//! A target with `report_within` is given addresses to report to; if it answers 202, the firing
+//! goes on until it has reported the end (DP-19, `core::follow`).
 
 use std::sync::Arc;
 

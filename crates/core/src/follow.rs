@@ -271,8 +271,8 @@ pub fn decide(followed: &Followed, seen: Seen, now: Timestamp) -> (FollowedChang
 /// What the row of a followed task shows, and the decisions on it, where it was cancelled.
 ///
 /// Whoever moves the task to another time moves the firing's end with it: a row that was replaced
-/// while it ran is followed as the row that replaced it. One that was withdrawn is over, whatever is
-/// put under its name later.
+/// while it ran is followed as the row that replaced it. One that was withdrawn is over, whatever
+/// is put under its name later.
 pub fn seen_task(id: TaskId, row: Option<&Task>, decided: &[Decision], now: Timestamp) -> Seen {
     let Some(row) = row else {
         let detail = format!("task {id} is no longer kept, so how it ended is not known");

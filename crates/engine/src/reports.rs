@@ -1,8 +1,8 @@
 //! Reports about the work of firings, from whoever was called (DP-19).
 //!
 //! One conditional write decides: a report counts while the firing is live and its work has not
-//! ended. So of two reports of the end that arrive at two nodes one counts, and one that comes after
-//! the time limit, after the end or after a cancellation changes nothing and is refused.
+//! ended. So of two reports of the end that arrive at two nodes one counts, and one that comes
+//! after the time limit, after the end or after a cancellation changes nothing and is refused.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub enum Error {
     #[error("firing {0} expects no report")]
     NotExpected(TaskId),
     /// Its work has ended.
-    #[error("firing {firing} has ended ({}) at {}: {}", .ending.ended, .ending.ended_at, .ending.detail)]
+    #[error("firing {firing} ended at {}: {}", .ending.ended_at, .ending.detail)]
     Ended { firing: TaskId, ending: Ending },
     /// It was cancelled.
     #[error("firing {0} was cancelled")]

@@ -1,7 +1,7 @@
 //! `/api/v1/firings/{id}`: whoever a webhook called reports about its work (DP-19).
 //!
-//! The call carried the addresses, each with a signature over the firing's number; that signature is
-//! all that is asked for, and it is in the query, which is not logged. A wrong one is answered the
+//! The call carried the addresses, each with a signature over the firing's number; that signature
+//! is all that is asked for, and it is in the query, which is not logged. A wrong one is answered the
 //! same for every number, so nothing can be learned about firings by trying.
 
 use almanack_core::follow::{Report, Stage, may_report};

@@ -11,8 +11,9 @@
 //! A dispatch that is answered names its run, and the detail of the attempt keeps the number: that
 //! is how other firings know that the run is not theirs.
 //!
-//! A node follows the run to its conclusion, which is the firing's outcome (DP-19, `watch.rs`). A run
-//! that cannot be told from others is not followed: the firing ends at the hand-over, and says so.
+//! A node follows the run to its conclusion, which is the firing's outcome (DP-19, `watch.rs`). A
+//! run that cannot be distinguished from others is not followed: the firing ends at the hand-over,
+//! and says so.
 //!
 //! Refusals are final: a missing workflow does not appear by asking again.
 
@@ -187,7 +188,8 @@ impl WorkflowLauncher {
                 unknown("GitHub accepted it, but no run of it showed up: how it ended is not known")
             }
             Ok(Whose::Ours(None) | Whose::Unclear) => unknown(
-                "GitHub accepted it, but its run cannot be told from others: how it ended is not known",
+                "GitHub accepted it, but its run cannot be distinguished from others: how it ended is \
+                 not known",
             ),
             Err(error) => Seen::Unseen {
                 why: error.to_string(),

@@ -1,8 +1,8 @@
 //! Watching runs to their conclusion, within the request budget.
 //!
 //! Requests are few and runs may be many, so one list of a repository's newest runs answers for all
-//! firings that ask within the next seconds, an unchanged list costs nothing (`ETag`), and only a run
-//! that the list no longer shows is asked for by itself. When few requests are left, looking waits
+//! firings that ask within the next seconds, an unchanged list costs nothing (`ETag`), and only a
+//! run that the list no longer shows is asked for by itself. When few requests are left, looking waits
 //! until there are more: dispatching goes first.
 
 use std::collections::BTreeMap;

@@ -357,7 +357,7 @@ fn workflow() -> Value {
 fn run(id: u64, status: &str, conclusion: Option<&str>) -> Value {
     json!({
         "id": id, "status": status, "conclusion": conclusion, "head_branch": "main",
-        "created_at": "2026-01-05T08:00:01Z", "run_started_at": "2026-01-05T07:59:00Z",
+        "created_at": "2099-01-05T08:00:01Z", "run_started_at": "2026-01-05T07:59:00Z",
         "updated_at": "2026-01-05T07:59:30Z",
     })
 }

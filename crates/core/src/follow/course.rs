@@ -1,7 +1,7 @@
 //! What became of a slot's firing: when its work began, how late, how long it took, how it ended.
 //!
-//! Derived from the firing's task and, where its work was followed, from what was written down about
-//! that. Firings from before anything was written down show what their task knows.
+//! Derived from the firing's task and, where its work was followed, from what was written down
+//! about that. Firings from before anything was written down show what their task knows.
 
 use jiff::Timestamp;
 use serde::Serialize;

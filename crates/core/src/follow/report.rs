@@ -1,7 +1,7 @@
 //! Reports about a firing's work, by whoever was called.
 //!
-//! A call that may be answered 202 carries addresses to report to, and each of them a signature that
-//! covers the firing's number and nothing else: the signature is all the authority a report needs.
+//! A call that may be answered 202 carries addresses to report to, and each of them a signature
+//! that covers the firing's number and nothing else: it is all the authority a report needs.
 //! It is derived from the node's secret whenever it is needed, so it is stored nowhere.
 
 use jiff::Timestamp;
@@ -43,7 +43,7 @@ pub struct Report {
     /// How it ended; for `finish` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Reported>,
-    /// For people: what it does, what it did, what went wrong. Of a long text the beginning is kept.
+    /// For people: what it does, what it did, what went wrong. Of a long text its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

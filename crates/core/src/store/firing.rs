@@ -19,8 +19,8 @@ pub trait FiringStore: Send + Sync {
     /// Those of the firings that have something written down, in no order.
     async fn load_followed(&self, firings: &[TaskId]) -> Result<Vec<Followed>>;
 
-    /// Changes what is written down, unless it has ended; returns whether it did. Of several endings
-    /// one is written: whoever gets `false` reads again.
+    /// Changes what is written down, unless it has ended; returns whether it did. Of several
+    /// endings one is written: whoever gets `false` reads again.
     async fn change_followed(&self, firing: TaskId, change: &FollowedChange) -> Result<bool>;
 
     /// Those that have not ended although their firing's task has: it was cancelled, or could not

@@ -23,8 +23,8 @@ use crate::reschedule::{Error, Rescheduler};
 /// Fires at Almanack's own work: does it in the firing itself, which then ends when the work does,
 /// or puts a task, due at once, and follows it.
 ///
-/// INVARIANT: a firing puts its task once. The put and a key of the firing's own are one write, so a
-/// node that dies right after it finds its own put again, by its receipt.
+/// INVARIANT: a firing puts its task once. The put and a key of the firing's own are one write, so
+/// a node that dies right after it finds its own put again, by its receipt.
 pub struct TaskLauncher {
     pub rescheduler: Arc<Rescheduler>,
     pub store: Arc<dyn Store>,

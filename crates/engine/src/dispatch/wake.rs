@@ -1,8 +1,8 @@
 //! Waking a firing when its work has ended, sooner than its next look.
 //!
 //! A hint, never the truth: a node remembers which tasks its firings wait for, and when it ends one
-//! of them itself it has the firing looked at now. Whoever ends the work on another node, or after a
-//! restart, is noticed at the next look.
+//! of them itself it has the firing looked at now. Whoever ends the work on another node, or after
+//! a restart, is noticed at the next look.
 
 use std::{
     collections::BTreeMap,

@@ -57,7 +57,7 @@ fn decided(decision: &Decision) -> Option<Event> {
 
 fn tried(attempt: &Attempt) -> Event {
     let outcome = match attempt.outcome.as_str() {
-        "done" | "again" => Outcome::Done,
+        "done" | "again" | "working" => Outcome::Done,
         "retry" | "failed" | "give_up" => Outcome::Failed,
         "running" => Outcome::Running,
         "cancelled" | "handed_back" => Outcome::Cancelled,

@@ -77,6 +77,7 @@ pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
     badges! { lang, name;
         "done" => "done", "Done", "成功";
         "again" => "done", "Done, repeats", "完成，将再次执行";
+        "working" => "done", "Handed over, work goes on", "已移交，工作进行中";
         "retry" => "retrying", "Failed, will retry", "失败，将重试";
         "failed" => "failed", "Failed", "失败";
         "give_up" => "failed", "Failed, not retried", "失败，不再重试";
