@@ -17,7 +17,7 @@ use std::{
 use almanack_core::{
     locked,
     run_log::{Buffer, KnownSecrets, Redactor, RunLog, RunLogs},
-    store::{LogWrite, PIECE_BYTES_MAX, RunId, Store},
+    store::{Error, LogWrite, PIECE_BYTES_MAX, RunId, Store},
     time::{Clock, Sleeper},
 };
 use async_trait::async_trait;
@@ -271,7 +271,7 @@ impl Keeper {
     async fn write(&self, writes: Vec<LogWrite>) {
         let mut is_reported = false;
         while let Err(error) = self.store.append_run_logs(writes.clone()).await {
-            if !error.is_transient() {
+            if matches!(error, Error::Refused { .. } | Error::Unreadable { .. }) {
                 tracing::warn!(
                     error = error.chain(),
                     "could not keep a run's output; it is lost"

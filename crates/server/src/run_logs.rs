@@ -169,7 +169,8 @@ async fn at_slot(state: &AppState, name: &ScheduleName, at: Timestamp) -> Result
     found.map(|task| task.id).ok_or_else(missing)
 }
 
-async fn latest(state: &AppState, name: &ScheduleName) -> Result<TaskId> {
+/// The firing that a schedule made last.
+pub(crate) async fn latest(state: &AppState, name: &ScheduleName) -> Result<TaskId> {
     let schedule = find(state, name).await?;
     let missing = || Problem::new(Code::NoSuchFiring, format!("`{name}` has not fired yet"));
     let identity = schedule.last_firing().ok_or_else(missing)?;
@@ -245,7 +246,7 @@ pub(crate) async fn load(
         }
         chosen => chosen.or(latest),
     };
-    let is_over = term.is_none_or(|term| is_over(&task, term));
+    let is_over = term.map_or(!task.is_live(), |term| is_over(&task, term));
     let part = match term {
         Some(term) => {
             read(

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use almanack_adapters::http::{Client, NoName, Resolve, Settings};
 use almanack_core::{
     address::{Guard, parse_net},
-    plan::{Firing, Trigger},
+    plan::{Firing, Trigger, pings::Pings},
     task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
     time::Clock,
 };

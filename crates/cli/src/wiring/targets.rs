@@ -109,7 +109,7 @@ pub(super) fn run_logs(own: Own<'_>) -> RunLogKeeper {
     let listed = settings.command.environment.iter();
     let listed = listed.filter_map(|name| lasting.environment.get(name));
     let listed = listed.map(|value| Secret::new(value));
-    let secrets = KnownSecrets::new(settings.hidden.secrets().chain(listed));
+    let secrets = KnownSecrets::new(settings.secrets().chain(listed));
     let clock: Arc<dyn Clock> = lasting.timing.clock.clone();
     let times = (clock, Arc::clone(&lasting.timing.sleeper));
     let store = Arc::clone(&lasting.changes);

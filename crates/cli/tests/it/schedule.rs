@@ -310,9 +310,12 @@ fn a_schedule_is_fired_by_hand_and_its_past_is_filled() {
     );
     let twice = home.run(&range).expect_data();
     assert!(twice.contains("0 of 3 slots fire"), "{twice}");
+    let slots = home.run(&["schedule", "slots", "paper"]).expect_data();
+    let by_hand = |verdict: &str| slots.matches(&format!("{verdict} by cli:anna")).count();
     assert_eq!(
-        home.run(&["schedule", "slots", "paper"]).notes,
-        "no slot has been decided yet\n"
+        (by_hand("manual"), by_hand("backfilled")),
+        (2, 3),
+        "{slots}"
     );
 }
 

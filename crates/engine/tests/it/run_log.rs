@@ -44,7 +44,7 @@ fn run(task: i64) -> RunId {
     }
 }
 
-/// Counts calls, holds them up, and refuses as many as it is told to.
+/// Counts calls, holds them up, and refuses as many as a test wants.
 #[derive(Clone, Default)]
 struct Meter(Arc<Counts>);
 

@@ -43,6 +43,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/schedules/{name}/remove", post(acts::remove))
         .route("/ui/schedules/{name}/backfill", get(backfill::ask))
         .route("/ui/schedules/{name}/backfill", post(backfill::carry_out))
+        .route("/ui/schedules/{name}/log", get(log::show_latest))
         .route("/ui/firings/{id}/log", get(log::show))
 }
 

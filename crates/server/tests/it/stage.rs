@@ -41,6 +41,7 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/schedules/holiday-greetings",
     "/ui/schedules/lost-zone",
     "/ui/schedules/slow-import",
+    "/ui/schedules/slow-import/log",
     "/ui/monitors",
     "/ui/schedules/db-backup",
     "/ui/schedules/new?target=ping",

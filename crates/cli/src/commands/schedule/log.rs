@@ -180,7 +180,7 @@ fn head(part: &Value, output: &mut Output) {
         part["work"]["subject"].as_str(),
     ) {
         output.note(&format!(
-            "it created {kind} {subject}; `almanack task history {kind} {subject}` says more\n"
+            "its work is the task {kind} {subject}: see `almanack task history {kind} {subject}`\n"
         ));
     }
 }

@@ -3,7 +3,10 @@
 use almanack_core::secret::Secret;
 use url::Url;
 
-use super::super::{reader::Reader, secret::only_host};
+use super::{
+    super::{reader::Reader, secret::only_host},
+    Settings,
+};
 
 /// The secrets of a configuration.
 #[derive(Debug, Clone, Default)]
@@ -15,9 +18,13 @@ impl Hidden {
         let hidden = reader.effective.iter().filter_map(|it| it.hidden.as_ref());
         Self(hidden.flat_map(parts).collect())
     }
+}
 
+impl Settings {
+    /// Every secret that the configuration holds.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
-        self.0.iter().cloned()
+        let database = password(self.database.url.expose());
+        self.hidden.0.iter().cloned().chain(database)
     }
 }
 
@@ -25,10 +32,13 @@ impl Hidden {
 /// of which the host is all there is hides nothing.
 fn parts(hidden: &Secret) -> Vec<Secret> {
     let text = hidden.expose().trim_matches('"');
-    let password = Url::parse(text).ok();
-    let password = password.and_then(|url| url.password().map(Secret::new));
     let whole = (only_host(text) != text).then(|| Secret::new(text));
-    whole.into_iter().chain(password).collect()
+    whole.into_iter().chain(password(text)).collect()
+}
+
+fn password(address: &str) -> Option<Secret> {
+    let url = Url::parse(address).ok()?;
+    url.password().map(Secret::new)
 }
 
 #[cfg(test)]
@@ -50,11 +60,8 @@ mod tests {
             ..Inputs::default()
         };
         let settings = config::load(&inputs, Need::Everything).settings.unwrap();
-        let known: Vec<String> = settings
-            .hidden
-            .secrets()
-            .map(|it| it.expose().to_owned())
-            .collect();
+        let known = settings.secrets().map(|it| it.expose().to_owned());
+        let known: Vec<String> = known.collect();
         for secret in ["hunter2", "ghp_0123456789"] {
             assert!(known.contains(&secret.to_owned()), "{secret}");
         }

@@ -6,7 +6,8 @@
 use almanack_core::run_log::{LoggedAttempt, harmless};
 use almanack_core::task::Term;
 
-use crate::run_logs::{FiringId, RunLogView, load};
+use crate::run_logs::{FiringId, RunLogView, latest, load};
+use crate::schedules::Named;
 use crate::ui::prelude::*;
 
 /// Bytes on a page: the end of the log, unless another part is asked for.
@@ -24,6 +25,19 @@ pub(crate) async fn show(
     FiringId(id): FiringId,
     Sought(state, viewer, query): Sought<Query>,
 ) -> Page {
+    render(&state, &viewer, id, &query).await
+}
+
+/// The latest firing's.
+pub(crate) async fn show_latest(
+    Named(name): Named,
+    Sought(state, viewer, query): Sought<Query>,
+) -> Page {
+    let id = latest(&state, &name).await?;
+    render(&state, &viewer, id, &query).await
+}
+
+async fn render(state: &AppState, viewer: &Viewer, id: TaskId, query: &Query) -> Page {
     viewer.must(Scope::Operate, "the log of a run, which may hold secrets,")?;
     let (term, bytes) = (query.term.map(Term), usize::try_from(SHOWN).unwrap_or(0));
     let from = query.offset.unwrap_or(0);
@@ -36,11 +50,11 @@ pub(crate) async fn show(
     let title = say!(viewer.lang, "Log of {name}, {slot}", "{name} {slot} 的日志");
     let call = Equivalent::call("GET", format!("/api/v1/firings/{id}/log"));
     let body = html! {
-        (live("run", &about(&viewer, &log)))
-        (live("log", &text(&viewer, &log, query.offset)))
-        (call.cli(["schedule", "log", name, &slot]).show(&viewer))
+        (live("run", &about(viewer, &log)))
+        (live("log", &text(viewer, &log, query.offset)))
+        (call.cli(["schedule", "log", name, &slot]).show(viewer))
     };
-    Ok(page(&viewer, Place::Schedules, &title, &body))
+    Ok(page(viewer, Place::Schedules, &title, &body))
 }
 
 /// The attempt that is shown.
