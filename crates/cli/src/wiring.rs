@@ -25,6 +25,7 @@ use almanack_core::{
     address::Reach,
     clock::GuardedClock,
     event::outgoing,
+    plan::PING_DELIVERY,
     reserved,
     sign_in::password::Passwords,
     store::{self, Store},
@@ -289,10 +290,11 @@ const LONG_PER_SLOT: usize = 4;
 fn shares(slots: usize) -> Shares {
     // Subscribers are not under our control, and deliveries are never urgent.
     let few = (slots / 4).max(1);
-    let of_kind = Kind::parse(outgoing::KIND).map(|kind| (kind, few));
+    let kinds = [outgoing::KIND, PING_DELIVERY].into_iter();
+    let of_kind = kinds.filter_map(|kind| Some((Kind::parse(kind).ok()?, few)));
     Shares {
         leaves_room: true,
-        of_kind: of_kind.into_iter().collect(),
+        of_kind: of_kind.collect(),
         long_max: slots * LONG_PER_SLOT,
     }
 }

@@ -233,35 +233,10 @@ impl Definition {
         })
     }
 
-    /// Whether it waits for pings and fires nothing.
-    pub fn is_monitor(&self) -> bool {
-        matches!(self.target, Target::Ping { .. })
-    }
-
-    /// A monitor fires nothing: what is about firings would be ignored.
-    fn check_monitor(&self) -> Result<(), Unfit> {
-        let plain = Self::new("", self.target.clone());
-        let about_firings = [
-            ("catch_up", self.catch_up != plain.catch_up),
-            ("max_catch_up", self.max_catch_up != plain.max_catch_up),
-            ("catch_up_pace", self.catch_up_pace != plain.catch_up_pace),
-            ("overlap", self.overlap != plain.overlap),
-            ("splay", self.splay != plain.splay),
-            ("on_resume", self.on_resume != plain.on_resume),
-            ("retry_for", self.retry_for != plain.retry_for),
-            ("priority", self.priority != plain.priority),
-            ("pings", self.pings != plain.pings),
-        ];
-        let given = about_firings.into_iter().find(|(_, given)| *given);
-        given.map_or(Ok(()), |(what, _)| Err(Unfit::NotForMonitors { what }))
-    }
-
     /// Checks everything that needs no zone and no expression.
     pub(crate) fn check(&self) -> Result<(), Unfit> {
         self.target.check()?;
-        if self.is_monitor() {
-            self.check_monitor()?;
-        }
+        self.check_monitor()?;
         self.pings.check()?;
         let bounded = |what, value: SignedDuration, min_s: i64, max: SignedDuration| {
             if (SignedDuration::from_secs(min_s)..=max).contains(&value) {
@@ -346,19 +321,13 @@ pub enum Unfit {
     )]
     CancelsItself,
     /// About firings, and there are none.
-    #[error("{what} has no effect on a ping target, which fires nothing; remove it")]
-    NotForMonitors {
-        /// Which key.
-        what: &'static str,
-    },
+    #[error("{0} has no effect on a ping target, which fires nothing; remove it")]
+    NotForMonitors(&'static str),
     /// Not an address that can be called.
     #[error(
-        "pings.{what} must be an http or https address of at most {ADDRESS_BYTES_MAX} bytes, without user name or password, in which `{{env:NAME}}` or `{{file:/PATH}}` stands for a secret"
+        "pings.{0} must be an http or https address of at most {ADDRESS_BYTES_MAX} bytes, without user name or password, in which `{{env:NAME}}` or `{{file:/PATH}}` stands for a secret"
     )]
-    Address {
-        /// Which of them.
-        what: &'static str,
-    },
+    Address(&'static str),
     /// Stored by a version that knows more.
     #[error("the stored definition cannot be read: {why}")]
     Unreadable {
@@ -375,12 +344,11 @@ impl Unfit {
             Self::Expression { .. } | Self::NeverFires { .. } => "expression",
             Self::Zone { .. } => "tz",
             Self::Target(unusable) => unusable.path(),
-            Self::OutOfBounds { what, .. } => what,
+            Self::OutOfBounds { what, .. } | Self::NotForMonitors(what) => what,
             Self::MaxCatchUp(_) => "max_catch_up",
             Self::Priority(_) => "priority",
             Self::CancelsItself => "overlap",
-            Self::NotForMonitors { what } => what,
-            Self::Address { .. } => "pings",
+            Self::Address(_) => "pings",
             Self::Unreadable { .. } => "definition",
         }
     }
@@ -394,8 +362,8 @@ pub struct Ready {
     timetable: Timetable,
     zone: Arc<Zone>,
     offset: SignedDuration,
-    /// How far apart pings may be, where the next is expected so long after the last.
-    period: Option<SignedDuration>,
+    /// Of slots that are counted from pings.
+    pub(super) period: Option<SignedDuration>,
 }
 
 impl Ready {
@@ -442,22 +410,6 @@ impl Ready {
         self.timetable.clock_changes(&self.zone, from, until)
     }
 
-    /// Whether it waits for pings and fires nothing.
-    pub fn is_monitor(&self) -> bool {
-        self.definition.is_monitor()
-    }
-
-    /// Whether a slot is a period after the last ping, rather than a time of its own.
-    pub(super) fn is_counted_from_pings(&self) -> bool {
-        self.period.is_some()
-    }
-
-    /// When a ping that was expected at `slot` is missing.
-    pub fn deadline(&self, slot: Timestamp) -> Timestamp {
-        slot.saturating_add(self.grace(slot))
-            .unwrap_or(crate::time::LATEST)
-    }
-
     /// The first slot after `at`.
     pub fn next_after(&self, at: Timestamp) -> Option<Timestamp> {
         if let Some(period) = self.period {
@@ -468,11 +420,9 @@ impl Ready {
 
     /// The first slot at or after `at`.
     pub fn next_from(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.period.is_some() {
-            return Some(at);
-        }
         let before = at.saturating_sub(SignedDuration::from_micros(1));
-        self.next_after(before.unwrap_or(Timestamp::MIN))
+        let next = || self.next_after(before.unwrap_or(Timestamp::MIN));
+        self.period.map_or_else(next, |_| Some(at))
     }
 
     /// The last slot before `at`.

@@ -18,7 +18,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Ready, Schedule, State};
+use super::{Definition, Ready, Schedule, State, Unfit};
+use crate::target::Target;
 
 /// Longest body that is kept with a ping, in bytes.
 pub const PING_BODY_BYTES_MAX: usize = 100_000;
@@ -268,4 +269,48 @@ impl Monitor {
 pub(super) fn exit(arrival: &Arrival) -> String {
     let status = arrival.exit_status;
     status.map_or_else(String::new, |status| format!(" (exit status {status})"))
+}
+
+impl Definition {
+    /// Whether it waits for pings and fires nothing.
+    pub fn is_monitor(&self) -> bool {
+        matches!(self.target, Target::Ping { .. })
+    }
+
+    /// A monitor fires nothing: what is about firings would be ignored.
+    pub(super) fn check_monitor(&self) -> Result<(), Unfit> {
+        let plain = Self::new("", self.target.clone());
+        let about_firings = [
+            ("catch_up", self.catch_up != plain.catch_up),
+            ("max_catch_up", self.max_catch_up != plain.max_catch_up),
+            ("catch_up_pace", self.catch_up_pace != plain.catch_up_pace),
+            ("overlap", self.overlap != plain.overlap),
+            ("splay", self.splay != plain.splay),
+            ("on_resume", self.on_resume != plain.on_resume),
+            ("retry_for", self.retry_for != plain.retry_for),
+            ("priority", self.priority != plain.priority),
+            ("pings", self.pings != plain.pings),
+        ];
+        let given = about_firings.into_iter().find(|(_, given)| *given);
+        let given = given.filter(|_| self.is_monitor());
+        given.map_or(Ok(()), |(what, _)| Err(Unfit::NotForMonitors(what)))
+    }
+}
+
+impl Ready {
+    /// Whether it waits for pings and fires nothing.
+    pub fn is_monitor(&self) -> bool {
+        self.definition.is_monitor()
+    }
+
+    /// Whether a slot is a period after the last ping, rather than a time of its own.
+    pub fn is_counted_from_pings(&self) -> bool {
+        self.period.is_some()
+    }
+
+    /// When a ping that was expected at `slot` is missing.
+    pub fn deadline(&self, slot: Timestamp) -> Timestamp {
+        slot.saturating_add(self.grace(slot))
+            .unwrap_or(crate::time::LATEST)
+    }
 }

@@ -108,8 +108,7 @@ impl Pings {
                     })
             };
             if !self.address(phase).is_none_or(fits) {
-                let what = phase.as_str();
-                return Err(Unfit::Address { what });
+                return Err(Unfit::Address(phase.as_str()));
             }
         }
         Ok(())

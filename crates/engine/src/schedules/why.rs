@@ -44,6 +44,14 @@ impl Schedules {
             Err(Error::Unfit(unfit)) => return Ok(cannot_be_computed(&schedule, at, &unfit)),
             Err(error) => return Err(error),
         };
+        let is_decided = schedule.next_at.is_none_or(|next| at < next) && at <= self.clock.now();
+        // Where slots are counted from pings, nobody knows their instants: the last one is meant.
+        let (at, row) = match &earlier {
+            Some(last) if ready.is_counted_from_pings() && is_decided && row.is_none() => {
+                (last.last_at, earlier.clone())
+            }
+            _ => (at, row),
+        };
         let is_slot = ready.matches(at);
         let firing = self.firing_at(&schedule, at).await?;
         let row = row.filter(|_| is_slot);

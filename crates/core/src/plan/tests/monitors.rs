@@ -293,7 +293,7 @@ fn dp_23_what_is_about_firings_is_refused_for_a_monitor() {
         let policies = format!(r#"{{"target":{{"type":"ping"}},"{key}":{value}}}"#);
         let definition = define("@hourly", &policies);
         let refused = Ready::new(&name(), definition, Arc::new(Zone::utc())).unwrap_err();
-        assert_eq!(refused, Unfit::NotForMonitors { what: key });
+        assert_eq!(refused, Unfit::NotForMonitors(key));
         assert_eq!(refused.path(), key);
     }
 }
