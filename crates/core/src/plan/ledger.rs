@@ -28,6 +28,8 @@ names! {
         Changed = "changed",
         /// Its firing had been cancelled before it was to be inserted.
         Cancelled = "cancelled",
+        /// Its day is left out by a calendar, or its time lies in quiet hours.
+        Excluded = "excluded",
     }
 }
 
@@ -102,7 +104,8 @@ pub struct Slot {
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = VerdictOnWire))]
     pub verdict: Verdict,
-    /// The facts behind it, for people: who paused and why, which firing was still running.
+    /// The facts behind it, for people: who paused and why, which firing was still running, which
+    /// holiday it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The schedule's revision that was planned by.
@@ -165,6 +168,11 @@ impl Ledger {
                 decided_at: self.decided_at,
             }),
         }
+    }
+
+    /// Adds the next slot, which is left out.
+    pub(super) fn exclude(&mut self, slot: Timestamp, why: &str) {
+        self.add(slot, Verdict::Skipped(Reason::Excluded), Some(why));
     }
 
     pub(super) fn into_rows(self) -> Vec<Slot> {

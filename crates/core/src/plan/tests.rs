@@ -61,6 +61,7 @@ pub(super) fn schedule(ready: &Ready, next_at: Timestamp) -> Schedule {
         look_at: Some(next_at),
         last: None,
         beside: Vec::new(),
+        runs: 0,
         created_at: at(CREATED),
         changed_at: at(CREATED),
     }
