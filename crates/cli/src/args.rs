@@ -13,6 +13,7 @@ use crate::{config::environment::SET, failure::EXIT_CODES};
 
 #[cfg(feature = "lab")]
 mod bench;
+mod calendar;
 mod chain;
 #[cfg(feature = "lab")]
 mod chaos;
@@ -32,6 +33,7 @@ mod world;
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
+    calendar::*,
     chain::*, edition::*, import::*, next::*, operations::*, schedule::*, simulate::*, source::*,
     user::*,
 };
@@ -119,6 +121,9 @@ pub(crate) enum Command {
     /// Create, show, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
+    /// List, show and write calendars: days on which schedules do not fire
+    #[command(subcommand)]
+    Calendar(CalendarCommand),
     /// Add, show and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),

@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) mod calendar;
 pub(crate) mod difference;
 pub(crate) mod dispatch;
 pub(crate) mod environment;
@@ -41,6 +42,7 @@ use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
 use settings::edition;
 use source::Source;
+use calendar::FileCalendars;
 use sources::FileSources;
 
 /// The file that is read when none is named, if it exists.
@@ -93,6 +95,8 @@ pub(crate) struct Loaded {
     pub(crate) schedules: FileSchedules,
     /// The file's sources. As of schedules, a bad one prevents no start.
     pub(crate) sources: FileSources,
+    /// The file's calendars, likewise.
+    pub(crate) calendars: FileCalendars,
 }
 
 impl Loaded {
@@ -101,6 +105,7 @@ impl Loaded {
         let mut report = self.report.clone();
         report.problems.extend_from_slice(&self.schedules.problems);
         report.problems.extend_from_slice(&self.sources.problems);
+        report.problems.extend_from_slice(&self.calendars.problems);
         report.problems.sort_by_key(Problem::reading_order);
         report
     }
@@ -114,6 +119,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         problems,
         mut schedules,
         sources,
+        calendars,
     } = document;
     let folder = source
         .as_ref()
@@ -151,6 +157,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         report,
         schedules,
         sources,
+        calendars,
     }
 }
 

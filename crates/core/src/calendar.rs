@@ -13,6 +13,7 @@
 
 mod filter;
 mod ical;
+mod port;
 mod recurrence;
 mod record;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::{address, schedule::WEEKDAYS};
 
 pub use filter::{DayFilter, Left, OffDay};
 pub use ical::Fault;
+pub use port::{Fetched, Fetcher};
 pub use record::{CalendarRecord, CalendarVersion, Copy, Reading};
 
 /// Longest name of a calendar or of one of its days, in bytes.
@@ -200,6 +202,15 @@ impl Calendar {
         Ok(calendar)
     }
 
+    /// Stands in for a calendar whose address is read elsewhere.
+    pub fn unread(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            weekdays: 0,
+            days: BTreeMap::new(),
+        }
+    }
+
     fn add(&mut self, on: Date, name: Option<&str>) -> Result<(), Unfit> {
         let number = number_of(on).ok_or(Unfit::Year { on })?;
         let line = |name: &str| name.len() <= NAME_BYTES_MAX && !name.contains(char::is_control);
@@ -246,6 +257,11 @@ impl Calendar {
         let from = number_of(on).unwrap_or(0);
         let days = self.days.range(from..);
         days.map(|(day, name)| (date_of(*day), name.as_deref()))
+    }
+
+    /// The last single day.
+    pub fn last_on(&self) -> Option<Date> {
+        self.days.keys().next_back().map(|day| date_of(*day))
     }
 
     /// How many single days it has.

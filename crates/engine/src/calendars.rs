@@ -12,18 +12,16 @@ use std::{
 };
 
 use almanack_core::{
-    address::{Reach, Refusal},
-    calendar::{CalendarRecord, Copy, Definition, Reading, Unfit, check_name},
+    address::Refusal,
+    calendar::{CalendarRecord, Definition, Fetched, Fetcher, Reading, Unfit, check_name},
     plan::{Origin, ScheduleName},
     store::{self, Applied, Store},
     time::{Clock, Sleeper},
 };
-use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    reloadable::Reloadable,
     schedules::{self, Schedules},
     wake::later,
 };
@@ -36,22 +34,6 @@ const PASS_EVERY: SignedDuration = SignedDuration::from_secs(30);
 const READ_EVERY: SignedDuration = SignedDuration::from_hours(6);
 /// How soon one is read again that could not be, at first.
 const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(5);
-
-/// What an address answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fetched {
-    /// As before.
-    Unchanged,
-    Text(Copy),
-}
-
-/// Reads addresses of calendars.
-#[async_trait]
-pub trait Fetcher: Send + Sync {
-    /// Asks once; `known` says what need not be sent again. The error is a sentence without
-    /// secrets.
-    async fn fetch(&self, url: &str, known: Option<&Copy>) -> Result<Fetched, String>;
-}
 
 /// Why a request about a calendar was not carried out. Nothing changed.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +83,6 @@ pub struct Calendars {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     schedules: Arc<Schedules>,
-    reach: Option<Reloadable<Reach>>,
     fetcher: Option<Arc<dyn Fetcher>>,
 }
 
@@ -111,17 +92,7 @@ impl Calendars {
             store,
             clock,
             schedules,
-            reach: None,
             fetcher: None,
-        }
-    }
-
-    /// Refuses addresses that may never be called.
-    #[must_use]
-    pub fn reaching(self, reach: Reloadable<Reach>) -> Self {
-        Self {
-            reach: Some(reach),
-            ..self
         }
     }
 
@@ -160,8 +131,9 @@ impl Calendars {
     ) -> Result<(CalendarRecord, Change), Error> {
         check_name(name)?;
         definition.check()?;
-        if let (Some(reach), Some(url), Origin::Api) = (&self.reach, &definition.url, origin) {
-            reach.get().check(url).map_err(Error::Unreachable)?;
+        if let (Some(url), Origin::Api) = (&definition.url, origin) {
+            let checked = self.schedules.check_address(url);
+            checked.map_err(Error::Unreachable)?;
         }
         for _ in 0..ROUNDS_MAX {
             let found = self.list().await?.into_iter().find(|it| it.name == name);

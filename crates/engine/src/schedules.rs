@@ -18,7 +18,7 @@ mod why;
 use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
-    address::Reach,
+    address::{Reach, Refusal},
     plan::{
         Definition, Edited, Look, Origin, Pause, Ready, Schedule, ScheduleId, ScheduleName,
         ScheduleWrite, State, StoredDefinition, Unfit, look_at, resume,
@@ -103,6 +103,14 @@ impl Schedules {
     /// Checks a definition without writing it.
     pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
         self.zones.ready(name, definition)
+    }
+
+    /// Whether an address that a request names may be called.
+    pub(crate) fn check_address(&self, url: &str) -> Result<(), Refusal> {
+        match &self.reach {
+            Some(reach) => reach.get().check(url),
+            None => Ok(()),
+        }
     }
 
     /// What a file contains is the operator's own and trusted; see [`Reach`].

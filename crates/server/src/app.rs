@@ -28,7 +28,7 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, editions, events, health, lookup, metrics, nodes, openapi, problem, receipts,
+    alerts, batch, calendars, editions, events, health, lookup, metrics, nodes, openapi, problem, receipts,
     schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
@@ -116,6 +116,12 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(schedules::ledger::list_slots))
         .routes(register!(schedules::ledger::list_edits))
         .routes(register!(schedules::ledger::why))
+        .routes(register!(calendars::list_calendars))
+        .routes(register!(
+            calendars::put_calendar,
+            calendars::get_calendar,
+            calendars::delete_calendar
+        ))
         .routes(register!(nodes::list_nodes))
         .routes(register!(alerts::list_alerts))
         .routes(register!(alerts::test_alerts))

@@ -99,6 +99,8 @@ impl Refusal {
         let advice = match (self.code(), self.place()) {
             ("no_such_task", _) => "`almanack task list --subject PREFIX` finds tasks by subject",
             ("no_such_schedule", _) => "`almanack schedule list` lists all",
+            ("no_such_calendar", _) => "`almanack calendar list` lists all",
+            ("managed_calendar", _) => "change or remove it under [[calendar]] in its file",
             ("no_such_source", _) => {
                 "`almanack source list --containing TEXT` finds sources by name or address"
             }

@@ -1,5 +1,6 @@
 //! Looks at a schedule, written as "what was due, and what happened to each slot".
 
+mod calendars;
 mod laws;
 mod tables;
 mod words;

@@ -73,6 +73,12 @@ codes! {
     NoSuchReceipt = "no_such_receipt", NOT_FOUND, "No such receipt";
     /// No schedule has this name.
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
+    /// No calendar has this name.
+    NoSuchCalendar = "no_such_calendar", NOT_FOUND, "No such calendar";
+    /// The calendar is managed by the configuration file.
+    ManagedCalendar = "managed_calendar", CONFLICT, "Calendar managed by a file";
+    /// A schedule uses the calendar.
+    CalendarInUse = "calendar_in_use", CONFLICT, "Calendar in use";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
     /// No subscription at a hub has this callback.

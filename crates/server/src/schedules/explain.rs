@@ -63,7 +63,7 @@ impl TimetableView {
     ) -> Self {
         let zone = ready.zone().time_zone();
         let warnings = ready.lints(now, ROUND_S).into_iter();
-        let after = |at: &Timestamp| ready.next_after(*at);
+        let after = |at: &Timestamp| ready.next_firing_from(ready.next_after(*at)?);
         let times = std::iter::successors(first, after);
         let next: Vec<TimeView> = times
             .take(count)
