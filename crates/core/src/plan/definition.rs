@@ -572,6 +572,11 @@ impl Ready {
         }
     }
 
+    /// The first slot after `at` that is not left out.
+    pub fn next_firing_after(&self, at: Timestamp) -> Option<Timestamp> {
+        self.next_firing_from(self.next_after(at)?)
+    }
+
     /// The first slot after `at`, unless `done` runs were all.
     pub fn next_run_after(&self, at: Timestamp, done: u64) -> Option<Timestamp> {
         let left = self.runs_left(done).is_none_or(|left| left > 0);

@@ -117,6 +117,11 @@ fn dp_21_business_days_are_counted_by_the_calendars() {
     assert_eq!(by("0 8 * * W#4", "{}"), ["Tue 06 08:00", "Thu 05 08:00"]);
     assert_eq!(by("0 8 * * W#4", except), ["Wed 07 08:00", "Thu 05 08:00"]);
     assert_eq!(by("0 8 * * W#L", "{}"), ["Fri 30 08:00", "Fri 27 08:00"]);
+    let third = ready_in("0 8 * * W#3,W#L", "{}").unwrap();
+    assert_eq!(
+        third.describe(crate::schedule::Language::English),
+        "at 08:00 on the last business day of the month and the third business day of the month"
+    );
     assert_eq!(by("0 8 L-3 * *", "{}"), ["Wed 28 08:00", "Wed 25 08:00"]);
 }
 
