@@ -31,13 +31,13 @@ pub(crate) const INSERT: &str = concat!(
     columns!(),
     ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (name) do nothing"
 );
-pub(crate) const UPDATE: &str = "update calendar set origin = $2, definition = $3, copy = $4, \
-     reading = $5, version = $6, applied = $7, created_at_us = $8, changed_at_us = $9 \
-     where name = $1 and version = $10";
-pub(crate) const TAKE_CHECK: &str = "update calendar set checked_at_us = $3 where name = $1 \
-     and checked_at_us is not distinct from cast($2 as bigint)";
+pub(crate) const UPDATE: &str = "update calendar set origin = $1, definition = $2, copy = $3, \
+     reading = $4, version = $5, applied = $6, created_at_us = $7, changed_at_us = $8 \
+     where name = $9 and version = $10";
+pub(crate) const TAKE_CHECK: &str = "update calendar set checked_at_us = $1 where name = $2 \
+     and checked_at_us is not distinct from cast($3 as bigint)";
 pub(crate) const NOTE_APPLIED: &str =
-    "update calendar set applied = $2 where name = $1 and applied < $2 and version >= $2";
+    "update calendar set applied = $1 where name = $2 and applied < $1 and version >= $1";
 pub(crate) const REMOVE: &str = "delete from calendar where name = $1 and version = $2";
 /// A definition is JSON: a name stands in quotes, and has no character that needs to be escaped.
 pub(crate) const SCHEDULES_NAMING: &str = "select name from schedule where name > $1 \
@@ -67,6 +67,8 @@ impl<D: Database> CalendarStore for SqlStore<D> {
         let text = match seen {
             None => INSERT,
             Some(seen) => {
+                // Numbers are in the order of the text, which is all that SQLite goes by.
+                values.rotate_left(1);
                 values.extend(values![seen]);
                 UPDATE
             }
@@ -84,13 +86,13 @@ impl<D: Database> CalendarStore for SqlStore<D> {
         seen: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<bool> {
-        let values = values![name, seen, now];
+        let values = values![now, name, seen];
         let taken = self.execute("take calendar check", TAKE_CHECK, values);
         Ok(taken.await? == 1)
     }
 
     async fn note_calendar_applied(&self, name: &str, version: i64) -> Result<()> {
-        let noted = self.execute("note calendar", NOTE_APPLIED, values![name, version]);
+        let noted = self.execute("note calendar", NOTE_APPLIED, values![version, name]);
         noted.await.map(drop)
     }
 
