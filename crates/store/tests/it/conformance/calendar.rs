@@ -10,7 +10,8 @@ use almanack_core::{
 use almanack_testkit::fixture::{START, at, new_schedule, next_write};
 use jiff::civil::date;
 
-use super::{Schedule, schedule};
+use almanack_core::plan::Schedule;
+use almanack_testkit::fixture::schedule;
 
 fn new(name: &str) -> Schedule {
     schedule(name, at(10))

@@ -337,7 +337,7 @@ macro_rules! conformance {
                 dp_21_one_node_takes_a_calendar_to_read,
                 dp_21_schedules_are_found_by_the_calendar_they_name,
                 dp_22_a_schedule_keeps_its_runs_and_its_end,
-            ],
+            ]
             alert: [
                 an_alert_is_kept_with_every_field,
                 of_nodes_that_saw_the_same_alert_one_writes,
