@@ -33,9 +33,8 @@ mod world;
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
-    calendar::*,
-    chain::*, edition::*, import::*, next::*, operations::*, schedule::*, simulate::*, source::*,
-    user::*,
+    calendar::*, chain::*, edition::*, import::*, next::*, operations::*, schedule::*, simulate::*,
+    source::*, user::*,
 };
 
 /// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily

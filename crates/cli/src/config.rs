@@ -34,6 +34,7 @@ pub(crate) mod sources;
 pub(crate) mod table;
 pub(crate) mod value;
 
+use calendar::FileCalendars;
 use file::Document;
 use reader::{Effective, Origin, Reader};
 use report::{Problem, Report, Severity};
@@ -42,7 +43,6 @@ use schedule::{FileSchedules, idle};
 pub(crate) use settings::Settings;
 use settings::edition;
 use source::Source;
-use calendar::FileCalendars;
 use sources::FileSources;
 
 /// The file that is read when none is named, if it exists.

@@ -14,8 +14,8 @@
 mod filter;
 mod ical;
 mod port;
-mod recurrence;
 mod record;
+mod recurrence;
 #[cfg(test)]
 mod tests;
 

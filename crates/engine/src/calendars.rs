@@ -219,7 +219,11 @@ impl Calendars {
     async fn apply(&self, name: &str, version: i64) -> Result<(), Error> {
         let replanned = self.schedules.replan_by(name).await?;
         if replanned > 0 {
-            tracing::info!(calendar = name, schedules = replanned, "planned by the changed calendar");
+            tracing::info!(
+                calendar = name,
+                schedules = replanned,
+                "planned by the changed calendar"
+            );
         }
         Ok(self.store.note_calendar_applied(name, version).await?)
     }
@@ -270,7 +274,11 @@ impl Calendars {
         let record = after_reading(calendar, fetched, now);
         if let Some(error) = &record.reading.error {
             let name = &calendar.name;
-            tracing::warn!(calendar = name, error, "a calendar could not be read; its last copy is used");
+            tracing::warn!(
+                calendar = name,
+                error,
+                "a calendar could not be read; its last copy is used"
+            );
         }
         // Lost: a person has changed it meanwhile, and it is read again in its turn.
         let written = self.store.write_calendar(&record, Some(calendar.version));

@@ -64,11 +64,7 @@ impl SimulationReport {
 }
 
 /// Simulates what is wanted by these zones and calendars.
-pub fn simulate(
-    zones: &Zones,
-    wanted: Vec<Wanted>,
-    simulation: &Simulation,
-) -> SimulationReport {
+pub fn simulate(zones: &Zones, wanted: Vec<Wanted>, simulation: &Simulation) -> SimulationReport {
     let mut simulated = SimulationReport::default();
     for Wanted { name, definition } in wanted {
         match zones.ready(&name, definition) {

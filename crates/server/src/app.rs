@@ -28,8 +28,8 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, calendars, editions, events, health, lookup, metrics, nodes, openapi, problem, receipts,
-    schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
+    alerts, batch, calendars, editions, events, health, lookup, metrics, nodes, openapi, problem,
+    receipts, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.

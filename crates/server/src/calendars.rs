@@ -10,8 +10,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use jiff::{civil::Date, tz::TimeZone};
 
-use crate::prelude::*;
 use crate::call::named;
+use crate::prelude::*;
 
 /// Days listed with a calendar.
 const DAYS_LISTED: usize = 20;
@@ -103,7 +103,11 @@ impl CalendarView {
 /// Carries out requests about calendars.
 pub(crate) fn calendars(state: &AppState) -> Calendars {
     let store = Arc::clone(&state.changes);
-    Calendars::new(store, Arc::clone(&state.clock), Arc::clone(&state.schedules))
+    Calendars::new(
+        store,
+        Arc::clone(&state.clock),
+        Arc::clone(&state.schedules),
+    )
 }
 
 /// List calendars by name.

@@ -115,7 +115,12 @@ impl<D: Database> CalendarStore for SqlStore<D> {
             most(limit)
         ];
         let listed = listing("schedule", |row| row.get(0));
-        self.listed("load schedules by calendar", SCHEDULES_NAMING, values, listed)
-            .await
+        self.listed(
+            "load schedules by calendar",
+            SCHEDULES_NAMING,
+            values,
+            listed,
+        )
+        .await
     }
 }

@@ -65,7 +65,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(18, "0018_words_of_the_field"),
     migration!(19, "0019_source_options"),
     migration!(20, "0020_entry_found_by"),
-    migration!(23, "0023_calendar"),
+    migration!(21, "0021_calendar"),
 ];
 
 /// The tables that record the schema of a database.

@@ -11,7 +11,11 @@ const LIST: &[Column] = &[
     column("ORIGIN", "/origin", plain),
     column("PROBLEM", "", |it, now| {
         let error = &it["reading"]["error"];
-        let problem = if error.is_null() { &it["problem"] } else { error };
+        let problem = if error.is_null() {
+            &it["problem"]
+        } else {
+            error
+        };
         plain(problem, now).ink(Ink::Bad)
     }),
 ];
@@ -111,7 +115,10 @@ fn show(calendar: &Value, now: Timestamp, output: &mut Output) -> Done {
 }
 
 fn count(number: &Value, noun: &str) -> String {
-    counted(usize::try_from(number.as_u64().unwrap_or(0)).unwrap_or(0), noun)
+    counted(
+        usize::try_from(number.as_u64().unwrap_or(0)).unwrap_or(0),
+        noun,
+    )
 }
 
 fn counted(number: usize, noun: &str) -> String {

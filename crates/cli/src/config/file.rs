@@ -15,10 +15,10 @@ use toml::{
 use almanack_core::task::Kind;
 
 use super::{
+    calendar::{self, CALENDARS, FileCalendars},
     key::{self, KINDS, KeyPath, SUBSCRIPTIONS, Shown},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
-    calendar::{self, CALENDARS, FileCalendars},
     schedule::{self, FileSchedules, SCHEDULES},
     secret,
     source::Source,

@@ -213,7 +213,10 @@ impl Files {
         let synced = synced.await?;
         log_synced(&source.name, &synced);
         let unread = |error: &schedules::Error| {
-            matches!(error, schedules::Error::Unfit(Unfit::UnreadableCalendar { .. }))
+            matches!(
+                error,
+                schedules::Error::Unfit(Unfit::UnreadableCalendar { .. })
+            )
         };
         Ok(!synced.refused.iter().any(|(_, error)| unread(error)))
     }

@@ -5,7 +5,10 @@ fn text(events: &str) -> String {
 }
 
 fn event(lines: &str) -> String {
-    let lines: String = lines.lines().map(|it| format!("{}\r\n", it.trim())).collect();
+    let lines: String = lines
+        .lines()
+        .map(|it| format!("{}\r\n", it.trim()))
+        .collect();
     format!("BEGIN:VEVENT\r\nUID:1\r\n{lines}END:VEVENT\r\n")
 }
 
@@ -27,13 +30,21 @@ fn days(events: &str) -> Vec<String> {
 #[test]
 fn dp_21_all_day_events_are_days() {
     let rows: [(&str, &[&str], &str); 9] = [
-        ("DTSTART;VALUE=DATE:20260403\nSUMMARY:Karfreitag", &["2026-04-03"], "one"),
+        (
+            "DTSTART;VALUE=DATE:20260403\nSUMMARY:Karfreitag",
+            &["2026-04-03"],
+            "one",
+        ),
         (
             "DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20261227",
             &["2026-12-24", "2026-12-25", "2026-12-26"],
             "the end is exclusive",
         ),
-        ("DTSTART:20260101\nDURATION:P2D", &["2026-01-01", "2026-01-02"], "a duration"),
+        (
+            "DTSTART:20260101\nDURATION:P2D",
+            &["2026-01-01", "2026-01-02"],
+            "a duration",
+        ),
         (
             "DTSTART:20260105\nRRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO,WE\nEXDATE:20260107",
             &["2026-01-05", "2026-01-12"],
@@ -79,11 +90,23 @@ fn dp_21_what_is_no_day_is_passed_over_and_what_is_unclear_is_refused() {
     assert_eq!(days(&format!("{cancelled}{day}")), ["2026-04-03"]);
     let moved = event("DTSTART:20260403\nRECURRENCE-ID:20260102");
     let weekly = event("DTSTART:20260102\nRRULE:FREQ=DAILY;COUNT=2");
-    assert_eq!(days(&format!("{weekly}{moved}")), ["2026-01-03", "2026-04-03"]);
+    assert_eq!(
+        days(&format!("{weekly}{moved}")),
+        ["2026-01-03", "2026-04-03"]
+    );
     for (lines, why) in [
-        ("DTSTART:20260101\nRRULE:FREQ=HOURLY", "line 5: RRULE: `FREQ=HOURLY` is not supported"),
-        ("DTSTART:2026-01-01", "line 5: DTSTART: a date is written like 20261224"),
-        ("DTSTART:20260101\nRRULE:FREQ=YEARLY;BYWEEKNO=1", "line 6: RRULE: `BYWEEKNO=1` is not supported"),
+        (
+            "DTSTART:20260101\nRRULE:FREQ=HOURLY",
+            "line 5: RRULE: `FREQ=HOURLY` is not supported",
+        ),
+        (
+            "DTSTART:2026-01-01",
+            "line 5: DTSTART: a date is written like 20261224",
+        ),
+        (
+            "DTSTART:20260101\nRRULE:FREQ=YEARLY;BYWEEKNO=1",
+            "line 6: RRULE: `BYWEEKNO=1` is not supported",
+        ),
         ("DTSTART:20260101T090000", "there is no all-day event"),
     ] {
         let refused = read(&event(lines)).unwrap_err().to_string();
@@ -94,12 +117,19 @@ fn dp_21_what_is_no_day_is_passed_over_and_what_is_unclear_is_refused() {
         ical: Some("<html>".to_owned()),
         ..Definition::default()
     };
-    assert!(definition.check().unwrap_err().to_string().contains("BEGIN:VCALENDAR"));
+    assert!(
+        definition
+            .check()
+            .unwrap_err()
+            .to_string()
+            .contains("BEGIN:VCALENDAR")
+    );
 }
 
 #[test]
 fn dp_21_names_survive_folding_and_escapes() {
-    let folded = "BEGIN:VEVENT\r\nDTSTART:20260403\r\nSUMMARY:Kar\r\n freitag\\, ruhig\r\nEND:VEVENT\r\n";
+    let folded =
+        "BEGIN:VEVENT\r\nDTSTART:20260403\r\nSUMMARY:Kar\r\n freitag\\, ruhig\r\nEND:VEVENT\r\n";
     let calendar = read(folded).unwrap();
     let day = number_of(Date::constant(2026, 4, 3)).unwrap();
     assert_eq!(calendar.called(day).unwrap(), "holiday Karfreitag, ruhig");
@@ -115,7 +145,10 @@ fn dp_21_an_address_without_a_copy_is_no_calendar() {
     assert_eq!(definition.check(), Ok(()), "it can be written");
     assert_eq!(Calendar::new("de", &definition, None), Err(Unfit::Unread));
     let copy = text(&event("DTSTART:20260403"));
-    assert_eq!(Calendar::new("de", &definition, Some(&copy)).unwrap().len(), 1);
+    assert_eq!(
+        Calendar::new("de", &definition, Some(&copy)).unwrap().len(),
+        1
+    );
     assert_eq!(Definition::default().check(), Err(Unfit::Empty));
 }
 

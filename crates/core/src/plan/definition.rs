@@ -390,7 +390,9 @@ pub enum Unfit {
         tz: String,
     },
     /// No such calendar.
-    #[error("unknown calendar `{calendar}`; write it as [[calendar]] or by `almanack calendar put`")]
+    #[error(
+        "unknown calendar `{calendar}`; write it as [[calendar]] or by `almanack calendar put`"
+    )]
     Calendar {
         /// What was given.
         calendar: String,

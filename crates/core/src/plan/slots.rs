@@ -296,7 +296,11 @@ fn day_filter(definition: &Definition, around: &dyn Surroundings) -> Result<DayF
         }),
     };
     Ok(DayFilter {
-        except: definition.except.iter().map(find).collect::<Result<_, _>>()?,
+        except: definition
+            .except
+            .iter()
+            .map(find)
+            .collect::<Result<_, _>>()?,
         only: definition.only.iter().map(find).collect::<Result<_, _>>()?,
     })
 }

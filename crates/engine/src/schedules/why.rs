@@ -2,7 +2,8 @@
 
 use almanack_core::{
     plan::{
-        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict, slot_identity, why,
+        Definition, Edit, Facts, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict,
+        slot_identity, why,
     },
     store::LedgerPage,
     task::Task,

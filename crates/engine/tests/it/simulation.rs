@@ -44,15 +44,24 @@ fn day() -> Vec<Wanted> {
         wanted("hourly", "7 * * * *", CatchUp::All),
         wanted("none", "*/20 * * * *", CatchUp::None),
         wanted("nightly", "30 2 * * *", CatchUp::Latest),
-        with("left-out", "*/30 * * * *", |it| it.except = vec!["mondays".to_owned()]),
-        with("quiet", "@900s", |it| it.quiet = Quiet::parse("22:00-03:30").into_iter().collect()),
+        with("left-out", "*/30 * * * *", |it| {
+            it.except = vec!["mondays".to_owned()]
+        }),
+        with("quiet", "@900s", |it| {
+            it.quiet = Quiet::parse("22:00-03:30").into_iter().collect()
+        }),
         with("twice", "@hourly", |it| it.runs = Some(2)),
         with("once", "at 2026-01-05 12:00", |_| {}),
-        with("jitter", "@hourly", |it| it.jitter = SignedDuration::from_mins(9)),
+        with("jitter", "@hourly", |it| {
+            it.jitter = SignedDuration::from_mins(9)
+        }),
         with("bounded", "@600s", |it| it.ends_at = Some(at(HOUR))),
         with("two", "@hourly", |it| {
             let expression = "30 * * * *".to_owned();
-            it.also = vec![Also { expression, tz: None }];
+            it.also = vec![Also {
+                expression,
+                tz: None,
+            }];
         }),
     ]
 }
@@ -104,10 +113,14 @@ async fn dp_14_a_simulation_lists_what_the_planner_does() {
     let zones = Arc::new(Zones::default());
     let planner = Planner::new(store.clone(), clock.clone(), zones.clone());
     let schedules = Schedules::new(store.clone(), clock.clone(), zones);
-    Calendars::new(store.clone(), clock.clone(), Arc::new(Schedules::new(store.clone(), clock.clone(), Arc::default())))
-        .put("mondays", of_mondays(), Origin::Api)
-        .await
-        .unwrap();
+    Calendars::new(
+        store.clone(),
+        clock.clone(),
+        Arc::new(Schedules::new(store.clone(), clock.clone(), Arc::default())),
+    )
+    .put("mondays", of_mondays(), Origin::Api)
+    .await
+    .unwrap();
     for Wanted { name, definition } in day() {
         let put = schedules.put(&name, definition, Origin::Api, "ada");
         put.await.unwrap();

@@ -103,9 +103,8 @@ fn ready(arguments: &NextArguments, inputs: &Inputs) -> Result<Ready> {
 /// An iCalendar file, or a calendar of the configuration.
 fn calendar_of(given: &str, inputs: &Inputs) -> Result<(String, Calendar)> {
     let path = Path::new(given);
-    let unfit = |name: &str, error: calendar::Unfit| {
-        Failure::usage(format!("calendar `{name}`: {error}"))
-    };
+    let unfit =
+        |name: &str, error: calendar::Unfit| Failure::usage(format!("calendar `{name}`: {error}"));
     if path.is_file() {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::usage(format!("cannot read `{}`: {error}", path.display()))
@@ -122,7 +121,8 @@ fn calendar_of(given: &str, inputs: &Inputs) -> Result<(String, Calendar)> {
     let loaded = config::load(inputs, Need::Database);
     let Some(definition) = loaded.calendars.wanted.get(given) else {
         let what = format!("there is no file and no [[calendar]] `{given}`");
-        return Err(Failure::usage(what).hint("write a path to an iCalendar file, or name the configuration with --config"));
+        return Err(Failure::usage(what)
+            .hint("write a path to an iCalendar file, or name the configuration with --config"));
     };
     let read = Calendar::new(given, definition, None);
     Ok((given.to_owned(), read.map_err(|error| unfit(given, error))?))

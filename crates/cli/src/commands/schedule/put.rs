@@ -109,7 +109,10 @@ fn definition(given: &SchedulePutArguments) -> Result<Value> {
 
 /// `0 9 * * *@Asia/Tokyo`; a nickname has its `@` in front.
 fn also(text: &str) -> Value {
-    match text.rsplit_once('@').filter(|(before, _)| !before.is_empty()) {
+    match text
+        .rsplit_once('@')
+        .filter(|(before, _)| !before.is_empty())
+    {
         Some((expression, tz)) => json!({ "expression": expression.trim(), "tz": tz.trim() }),
         None => json!({ "expression": text }),
     }

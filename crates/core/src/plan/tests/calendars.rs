@@ -49,7 +49,10 @@ fn slots(ready: &Ready, from: &str, until: &str) -> Vec<String> {
     slots
         .take_while(|slot| *slot < at(until))
         .map(|slot| {
-            let local = slot.to_zoned(zone.clone()).strftime("%a %d %H:%M").to_string();
+            let local = slot
+                .to_zoned(zone.clone())
+                .strftime("%a %d %H:%M")
+                .to_string();
             match ready.exclusion(slot) {
                 Some(why) => format!("{local}: {why}"),
                 None => local,
@@ -132,13 +135,22 @@ fn dp_21_quiet_hours_and_only() {
     let found = slots(&ready, "2026-01-05T23:00:00Z", "2026-01-06T22:00:00Z");
     assert_eq!(
         found,
-        ["Tue 06 00:00: quiet hours 22:00-06:00", "Tue 06 06:00", "Tue 06 12:00", "Tue 06 18:00"]
+        [
+            "Tue 06 00:00: quiet hours 22:00-06:00",
+            "Tue 06 06:00",
+            "Tue 06 12:00",
+            "Tue 06 18:00"
+        ]
     );
     let ready = ready_in("0 8 * * *", r#"{"only":["market"]}"#).unwrap();
     let found = slots(&ready, "2026-01-05T00:00:00Z", "2026-01-08T00:00:00Z");
     assert_eq!(
         found,
-        ["Mon 05 08:00", "Tue 06 08:00", "Wed 07 08:00: 2026-01-07 is not a day of calendar market"]
+        [
+            "Mon 05 08:00",
+            "Tue 06 08:00",
+            "Wed 07 08:00: 2026-01-07 is not a day of calendar market"
+        ]
     );
 }
 
@@ -161,10 +173,16 @@ fn dp_22_bounds_and_one_time() {
     let ready = ready_in("@hourly", policies).unwrap();
     let found = slots(&ready, "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
     assert_eq!(found, ["Mon 05 10:00", "Mon 05 11:00", "Mon 05 12:00"]);
-    assert_eq!(ready.previous_before(at("2027-01-01T00:00:00Z")), Some(at("12:00:00")));
+    assert_eq!(
+        ready.previous_before(at("2027-01-01T00:00:00Z")),
+        Some(at("12:00:00"))
+    );
     assert_eq!(ready.previous_before(at("10:00:00")), None);
     let once = ready_in("at 2026-12-24 18:00", r#"{"tz":"Europe/Berlin"}"#).unwrap();
-    assert_eq!(once.next_after(at("10:00:00")), Some(at("2026-12-24T17:00:00Z")));
+    assert_eq!(
+        once.next_after(at("10:00:00")),
+        Some(at("2026-12-24T17:00:00Z"))
+    );
     assert_eq!(once.next_after(at("2026-12-24T17:00:00Z")), None);
 }
 
@@ -174,16 +192,28 @@ fn dp_21_and_22_what_contradicts_itself_is_refused() {
         ("0 8 * * *", r#"{"except":["nowhere"]}"#, "except"),
         ("0 8 * * *", r#"{"only":["broken"]}"#, "except"),
         ("@10s", r#"{"except":["de"],"move":"next_workday"}"#, "move"),
-        ("*/5 * * * *", r#"{"except":["de"],"move":"next_workday"}"#, "move"),
+        (
+            "*/5 * * * *",
+            r#"{"except":["de"],"move":"next_workday"}"#,
+            "move",
+        ),
         ("0 8 * * *", r#"{"move":"next_workday"}"#, "move"),
         ("0 8 * * *", r#"{"runs":0}"#, "runs"),
-        ("at 2026-12-24 18:00", r#"{"ends_at":"2026-01-01T00:00:00Z"}"#, "ends_at"),
+        (
+            "at 2026-12-24 18:00",
+            r#"{"ends_at":"2026-01-01T00:00:00Z"}"#,
+            "ends_at",
+        ),
         (
             "@daily",
             r#"{"starts_at":"2026-01-02T00:00:00Z","ends_at":"2026-01-01T00:00:00Z"}"#,
             "ends_at",
         ),
-        ("0 8 * * *", r#"{"also":[{"expression":"0 8 W#3 * *"}]}"#, "expression"),
+        (
+            "0 8 * * *",
+            r#"{"also":[{"expression":"0 8 W#3 * *"}]}"#,
+            "expression",
+        ),
         ("at 2026-12-24T18:00Z", "{}", "expression"),
         ("0 8 * * W#24", "{}", "expression"),
     ] {
@@ -192,7 +222,10 @@ fn dp_21_and_22_what_contradicts_itself_is_refused() {
     }
     assert!(Quiet::parse("25:00-06:00").is_none());
     assert!(Quiet::parse("06:00-06:00").is_none());
-    assert_eq!(Quiet::parse("22:00-06:00").unwrap().to_string(), "22:00-06:00");
+    assert_eq!(
+        Quiet::parse("22:00-06:00").unwrap().to_string(),
+        "22:00-06:00"
+    );
 }
 
 fn looked(ready: &Ready, seen: &Schedule, now: &str) -> Plan {
@@ -212,7 +245,10 @@ fn dp_21_what_is_left_out_has_a_row_and_takes_no_part_in_catching_up() {
     let seen = schedule(&ready, at("2026-01-08T08:00:00Z"));
     let plan = looked(&ready, &seen, "2026-01-11T12:00:00Z");
     let verdicts: Vec<&str> = plan.slots.iter().map(|row| row.verdict.as_str()).collect();
-    assert_eq!(verdicts, ["not_caught_up", "caught_up", "excluded", "excluded"]);
+    assert_eq!(
+        verdicts,
+        ["not_caught_up", "caught_up", "excluded", "excluded"]
+    );
     assert_eq!(plan.fires.len(), 1);
     assert_eq!(plan.look_at, Some(at("2026-01-12T08:00:00Z")));
 }
@@ -223,10 +259,18 @@ fn dp_21_slots_left_out_are_recorded_within_an_hour() {
     let friday = at("2026-01-09T23:59:50Z");
     let plan = looked(&ready, &schedule(&ready, friday), "2026-01-09T23:59:50Z");
     assert_eq!(plan.next_at, Some(at("2026-01-10T00:00:00Z")));
-    assert_eq!(plan.look_at, Some(at("2026-01-10T01:00:00Z")), "an hour in one look");
+    assert_eq!(
+        plan.look_at,
+        Some(at("2026-01-10T01:00:00Z")),
+        "an hour in one look"
+    );
     let sunday = schedule(&ready, at("2026-01-11T23:30:00Z"));
     let plan = looked(&ready, &sunday, "2026-01-11T23:30:00Z");
-    assert_eq!(plan.look_at, Some(at("2026-01-12T00:00:00Z")), "Monday is on time");
+    assert_eq!(
+        plan.look_at,
+        Some(at("2026-01-12T00:00:00Z")),
+        "Monday is on time"
+    );
 }
 
 #[test]
@@ -241,7 +285,10 @@ fn dp_22_the_last_run_ends_a_schedule() {
     assert_eq!(report(&looked(&ready, &seen, "10:30:00")), "next -");
     let once = ready_in("at 2026-01-05 08:00", "{}").unwrap();
     let seen = schedule(&once, at("08:00:00"));
-    assert_eq!(report(&looked(&once, &seen, "08:00:01")), "08:00:00=fired, next -");
+    assert_eq!(
+        report(&looked(&once, &seen, "08:00:01")),
+        "08:00:00=fired, next -"
+    );
 }
 
 #[test]
@@ -285,7 +332,10 @@ fn definitions() -> impl Strategy<Value = (&'static str, String)> {
     ]);
     let tz = prop::sample::select(vec!["UTC", "Europe/Berlin", "Australia/Lord_Howe"]);
     (expression, moves, days, also, tz).prop_map(|(expression, moves, days, also, tz)| {
-        (expression, format!(r#"{{"tz":"{tz}",{days}{moves}{also}}}"#))
+        (
+            expression,
+            format!(r#"{{"tz":"{tz}",{days}{moves}{also}}}"#),
+        )
     })
 }
 

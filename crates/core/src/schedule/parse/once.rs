@@ -27,7 +27,10 @@ pub(super) fn fields(tokens: &[Token<'_>]) -> Result<Fields, Error> {
     let year = Field::Year.min()..=Field::Year.max();
     if !u16::try_from(on.year()).is_ok_and(|it| year.contains(&it)) {
         let (field, found) = (Field::Year, on.year().to_string());
-        return Err(Error::new(date.span(), Problem::OutOfRange { field, found }));
+        return Err(Error::new(
+            date.span(),
+            Problem::OutOfRange { field, found },
+        ));
     }
     let value = |value: i16| Term::Value(u16::try_from(value).unwrap_or(0));
     let term = |field| match field {

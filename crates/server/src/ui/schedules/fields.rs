@@ -152,7 +152,10 @@ impl Fields {
 
 /// An expression, with its zone behind an `@` if it has one. A nickname has its `@` in front.
 fn also(line: &str) -> Value {
-    match line.rsplit_once('@').filter(|(before, _)| !before.is_empty()) {
+    match line
+        .rsplit_once('@')
+        .filter(|(before, _)| !before.is_empty())
+    {
         Some((expression, tz)) => json!({ "expression": expression.trim(), "tz": tz.trim() }),
         None => json!({ "expression": line }),
     }

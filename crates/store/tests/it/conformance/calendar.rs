@@ -58,7 +58,10 @@ pub(crate) async fn dp_21_a_calendar_is_kept_with_every_field(store: Arc<dyn Sto
     let found = store.load_calendars().await.unwrap();
     assert_eq!(found, [calendar("de"), calendar("fr")]);
     let versions = store.load_calendar_versions().await.unwrap();
-    let versions: Vec<_> = versions.iter().map(|it| (it.name.as_str(), it.version, it.applied)).collect();
+    let versions: Vec<_> = versions
+        .iter()
+        .map(|it| (it.name.as_str(), it.version, it.applied))
+        .collect();
     assert_eq!(versions, [("de", 1, 0), ("fr", 1, 0)]);
 }
 
@@ -70,11 +73,17 @@ pub(crate) async fn dp_21_of_writers_that_saw_the_same_calendar_one_writes(store
     changed.version = 2;
     changed.copy = None;
     assert_eq!(store.write_calendar(&changed, Some(1)).await.unwrap(), DONE);
-    assert_eq!(store.write_calendar(&changed, Some(1)).await.unwrap(), Applied::Lost);
+    assert_eq!(
+        store.write_calendar(&changed, Some(1)).await.unwrap(),
+        Applied::Lost
+    );
     store.note_calendar_applied("de", 2).await.unwrap();
     store.note_calendar_applied("de", 1).await.unwrap();
     assert_eq!(store.load_calendar_versions().await.unwrap()[0].applied, 2);
-    assert!(!store.remove_calendar("de", 1).await.unwrap(), "changed since");
+    assert!(
+        !store.remove_calendar("de", 1).await.unwrap(),
+        "changed since"
+    );
     assert!(store.remove_calendar("de", 2).await.unwrap());
     assert!(store.load_calendars().await.unwrap().is_empty());
 }
@@ -104,7 +113,10 @@ pub(crate) async fn dp_21_schedules_are_found_by_the_calendar_they_name(store: A
     let removed = next_write(&found, |it| it.state = State::Removed { since: START });
     store.write_schedules(vec![removed]).await.unwrap();
     let naming = async |after, limit| {
-        let found = store.load_schedules_naming("de_x", after, limit).await.unwrap();
+        let found = store
+            .load_schedules_naming("de_x", after, limit)
+            .await
+            .unwrap();
         found.iter().map(|it| it.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(naming(None, 9).await, ["a", "c"]);
@@ -116,11 +128,24 @@ pub(crate) async fn dp_22_a_schedule_keeps_its_runs_and_its_end(store: Arc<dyn S
     let mut schedule = new("done");
     schedule.runs = 3;
     schedule.state = State::Done { since: at(5) };
-    store.write_schedules(vec![new_schedule(schedule)]).await.unwrap();
+    store
+        .write_schedules(vec![new_schedule(schedule)])
+        .await
+        .unwrap();
     let name = ScheduleName::parse("done").unwrap();
-    let load = async || store.load_schedules(std::slice::from_ref(&name)).await.unwrap().remove(0).unwrap();
+    let load = async || {
+        store
+            .load_schedules(std::slice::from_ref(&name))
+            .await
+            .unwrap()
+            .remove(0)
+            .unwrap()
+    };
     let found = load().await;
-    assert_eq!((found.runs, &found.state), (3, &State::Done { since: at(5) }));
+    assert_eq!(
+        (found.runs, &found.state),
+        (3, &State::Done { since: at(5) })
+    );
     let again = next_write(&found, |it| (it.runs, it.state) = (0, State::Active));
     store.write_schedules(vec![again]).await.unwrap();
     assert_eq!((load().await.runs, load().await.state), (0, State::Active));
