@@ -4,6 +4,7 @@
 
 pub mod alert;
 pub mod bearer;
+pub mod calendar;
 pub mod call;
 pub mod callback;
 pub mod clock;

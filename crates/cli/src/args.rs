@@ -13,6 +13,7 @@ use crate::{config::environment::SET, failure::EXIT_CODES};
 
 #[cfg(feature = "lab")]
 mod bench;
+mod calendar;
 mod chain;
 #[cfg(feature = "lab")]
 mod chaos;
@@ -33,8 +34,8 @@ mod world;
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
-    chain::*, edition::*, import::*, monitor::*, next::*, operations::*, schedule::*, simulate::*,
-    source::*, user::*,
+    calendar::*, chain::*, edition::*, import::*, monitor::*, next::*, operations::*, schedule::*,
+    simulate::*, source::*, user::*,
 };
 
 /// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
@@ -123,6 +124,9 @@ pub(crate) enum Command {
     /// Watch jobs that run elsewhere, by the pings they send
     #[command(subcommand)]
     Monitor(MonitorCommand),
+    /// List, show and write calendars: days on which schedules do not fire
+    #[command(subcommand)]
+    Calendar(CalendarCommand),
     /// Add, show and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),

@@ -28,6 +28,7 @@ mod alive;
 mod backup;
 #[cfg(feature = "lab")]
 mod bench;
+mod calendar;
 mod chain;
 #[cfg(feature = "lab")]
 mod chaos;
@@ -90,7 +91,7 @@ pub(crate) fn dispatch(
         Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
         #[cfg(feature = "lab")]
         Command::Demo(arguments) => demo::run(arguments, output),
-        Command::Next(arguments) => next::run(arguments, output),
+        Command::Next(arguments) => next::run(arguments, &inputs, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
@@ -117,6 +118,7 @@ pub(crate) fn dispatch(
         Command::Task(command) => wait_for(task::run(&at, command, output)),
         Command::Schedule(command) => wait_for(schedule::run(&at, command, output)),
         Command::Monitor(command) => wait_for(monitor::run(&at, command, output)),
+        Command::Calendar(command) => wait_for(calendar::run(&at, command, output)),
         Command::Source(command) => wait_for(source::run(&at, command, output)),
         Command::Edition(command) => wait_for(edition::run(&at, command, output)),
         Command::Subscription(command) => wait_for(subscription::run(&at, command, output)),
@@ -151,6 +153,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
             | Command::Monitor(_)
             | Command::Source(_)
             | Command::Edition(_)
+            | Command::Calendar(_)
             | Command::Subscription(_)
             | Command::Alert(_)
             | Command::Token(_)
@@ -161,7 +164,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
     if !asks && flag.is_some() {
         let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "these commands take --server: task, schedule, monitor, source, edition, subscription, alert, token, user, why",
+            "these commands take --server: task, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();

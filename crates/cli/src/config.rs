@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) mod calendar;
 pub(crate) mod difference;
 pub(crate) mod dispatch;
 pub(crate) mod environment;
@@ -33,6 +34,7 @@ pub(crate) mod sources;
 pub(crate) mod table;
 pub(crate) mod value;
 
+use calendar::FileCalendars;
 use file::Document;
 use reader::{Effective, Origin, Reader};
 use report::{Problem, Report, Severity};
@@ -93,6 +95,8 @@ pub(crate) struct Loaded {
     pub(crate) schedules: FileSchedules,
     /// The file's sources. As of schedules, a bad one prevents no start.
     pub(crate) sources: FileSources,
+    /// The file's calendars, likewise.
+    pub(crate) calendars: FileCalendars,
 }
 
 impl Loaded {
@@ -101,6 +105,7 @@ impl Loaded {
         let mut report = self.report.clone();
         report.problems.extend_from_slice(&self.schedules.problems);
         report.problems.extend_from_slice(&self.sources.problems);
+        report.problems.extend_from_slice(&self.calendars.problems);
         report.problems.sort_by_key(Problem::reading_order);
         report
     }
@@ -114,6 +119,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         problems,
         mut schedules,
         sources,
+        calendars,
     } = document;
     let folder = source
         .as_ref()
@@ -151,6 +157,7 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         report,
         schedules,
         sources,
+        calendars,
     }
 }
 

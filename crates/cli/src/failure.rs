@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use almanack_core::store;
-use almanack_engine::{editions, reschedule, schedules, sources};
+use almanack_engine::{calendars, editions, reschedule, schedules, sources};
 use almanack_server::problem::Problem;
 use serde_json::json;
 
@@ -311,6 +311,7 @@ macro_rules! reported_as_problem {
 }
 
 reported_as_problem!(
+    calendars::Error,
     reschedule::Error,
     schedules::Error,
     sources::Error,

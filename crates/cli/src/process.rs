@@ -89,11 +89,17 @@ pub(crate) async fn start(
     let outbound = wiring::Outbound::new(settings)?;
     let around = (&outbound, &timing);
     let (equipment, telemetry) = equip(settings, environment, &stores, around, &node_name)?;
-    let node = admit_watched(&equipment, settings, &node_name, around).await?;
+    let mut node = admit_watched(&equipment, settings, &node_name, around).await?;
     // Only now the clock is right.
     let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
     let in_force = InForce::new(settings, inputs);
-    let defined = (schedules.clone(), equipment.sources().sources.clone());
+    let calendars = wiring::calendars(&stores.changes, &clock, &schedules, &outbound);
+    node.calendars = Some(calendars.clone());
+    let defined = (
+        schedules.clone(),
+        equipment.sources().sources.clone(),
+        calendars,
+    );
     let mut files = Files::new(inputs.clone(), defined, outbound);
     files.sync(settings).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());

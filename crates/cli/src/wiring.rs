@@ -15,6 +15,7 @@ mod timing;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use almanack_adapters::{
+    calendar::HttpCalendars,
     call::Behaviour,
     callback::{CallbackHandler, CallbackSettings},
     clock::{MachineTime, SteadyClock, SystemClock},
@@ -34,6 +35,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     backups::Backups,
+    calendars::Calendars,
     counters::Counters,
     node::NodeSettings,
     reloadable::Reloadable,
@@ -222,6 +224,18 @@ pub(crate) fn schedules(
 ) -> Arc<Schedules> {
     let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
     Arc::new(schedules.reaching(reach))
+}
+
+/// Requests of people about calendars, and their upkeep.
+pub(crate) fn calendars(
+    store: &Arc<dyn Store>,
+    clock: &Arc<impl Clock + 'static>,
+    schedules: &Arc<Schedules>,
+    outbound: &Outbound,
+) -> Arc<Calendars> {
+    let clock: Arc<dyn Clock> = clock.clone();
+    let calendars = Calendars::new(store.clone(), clock, schedules.clone());
+    Arc::new(calendars.reading_by(Arc::new(HttpCalendars::new(outbound.client()))))
 }
 
 /// Runs everything due on the node with these counters.

@@ -15,6 +15,7 @@ pub mod alert;
 pub mod backoff;
 pub mod backup;
 pub mod budget;
+pub mod calendar;
 pub mod callback;
 pub mod chain;
 pub mod clock;

@@ -29,11 +29,13 @@ mod monitor;
 pub mod pings;
 mod rewind;
 mod schedule;
+mod slots;
 mod stored;
 #[cfg(test)]
 mod tests;
 mod watch;
 mod why;
+mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -41,11 +43,11 @@ use ledger::Ledger;
 
 pub use by_hand::{ByHand, FiredByHand, LedgerRow, merged, subject_ranges};
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
-pub(crate) use definition::derived_name;
 pub use definition::{
-    CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
-    PROMPT, Ready, ScheduleName, Unfit,
+    Also, CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, Move, NAME_BYTES_MAX, OnResume,
+    Overlap, PROMPT, Ready, ScheduleName, Unfit,
 };
+pub(crate) use definition::{derived_name, is_name};
 pub use firing::{
     DISPATCH, Firing, NewFiring, Trigger, manual_identity, shareable_detail, slot_identity,
 };
@@ -59,6 +61,7 @@ pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
 };
+pub use slots::{Quiet, Surroundings};
 pub use stored::StoredDefinition;
 pub use watch::{Heard, hear};
 pub use why::{Cancelled, Facts, why};
@@ -71,6 +74,10 @@ pub const WAIT_EVERY: SignedDuration = SignedDuration::from_secs(1);
 /// And at last: every look is a write, and a slot that has waited for an hour can wait for a moment
 /// more.
 pub const WAIT_EVERY_MAX: SignedDuration = SignedDuration::from_secs(10);
+/// How long slots that are left out may wait for their row: those of a whole hour are one write.
+pub const EXCLUDED_EVERY: SignedDuration = SignedDuration::from_hours(1);
+/// Slots looked through in one look, those that are left out included.
+const LOOKED_THROUGH_MAX: usize = 20 * SLOTS_MAX;
 
 /// A schedule, seen at an instant.
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +138,9 @@ pub fn plan(look: Look<'_>) -> Plan {
             Some(until) if until <= look.now => lift(look, pause, until),
             until => rest(look.schedule, until),
         },
-        State::Parked { .. } | State::Removed { .. } => rest(look.schedule, None),
+        State::Parked { .. } | State::Removed { .. } | State::Done { .. } => {
+            rest(look.schedule, None)
+        }
     }
 }
 
@@ -171,13 +180,16 @@ fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
             (false, true) => look.running,
             (false, false) => Some("its splay"),
         };
-        ledger.add(slot, Verdict::Skipped(Reason::Changed), waited_for);
+        match ready.exclusion(slot) {
+            Some(why) => ledger.exclude(slot, &why),
+            None => ledger.add(slot, Verdict::Skipped(Reason::Changed), waited_for),
+        }
         next = ready.next_after(slot);
     }
     plan.slots.append(&mut ledger.into_rows());
     plan.next_at = next;
     plan.waits_since = None;
-    plan.look_at = next.map(|next| ready.due_at(next));
+    plan.look_at = next.map(|next| look_at(ready, next));
     plan
 }
 
@@ -203,56 +215,96 @@ enum Standing {
     Skipped(Reason),
 }
 
+/// A slot that is due.
+struct Due {
+    slot: Timestamp,
+    /// Why it is left out, if it is.
+    excluded: Option<String>,
+}
+
 fn decide_due(look: Look<'_>) -> Plan {
     let Look { ready, now, .. } = look;
+    let mut turn = Turn::new(look);
+    if turn.runs_left == Some(0) {
+        return turn.finish(None, None, false);
+    }
     let cap = ready.definition.max_catch_up as usize;
     // The cap is looked ahead, so that the part of a long gap decided now knows what follows it.
-    let (due, following) = due_slots(look, SLOTS_MAX + cap, |slot| ready.due_at(slot) <= now);
-    let partial = due.len() == SLOTS_MAX + cap;
-    let standings = standings(ready, &due, now);
+    let (due, following) = due_slots(look, cap, |slot| ready.due_at(slot) <= now);
+    let partial = following.is_some_and(|slot| ready.due_at(slot) <= now);
+    let mut standings = standings(ready, &due, now).into_iter();
     let decided = if partial { SLOTS_MAX } else { due.len() };
-    let mut turn = Turn::new(look);
+    let last = due.iter().rposition(|due| due.excluded.is_none());
     let mut waits_at = None;
-    for (index, slot) in due.iter().copied().enumerate().take(decided) {
-        let is_last = !partial && index + 1 == due.len();
-        if turn.take(index, slot, standings[index], is_last) == Taken::Waits {
-            waits_at = Some(slot);
+    for (index, due) in due.iter().enumerate().take(decided) {
+        if let Some(why) = &due.excluded {
+            turn.ledger.exclude(due.slot, why);
+            continue;
+        }
+        let is_last = !partial && Some(index) == last;
+        let standing = standings.next().unwrap_or(Standing::Prompt);
+        if turn.take(index, due.slot, standing, is_last) == Taken::Waits {
+            waits_at = Some(due.slot);
             break;
         }
+        // What comes after the last run is no slot any more.
+        if turn.runs_left == Some(0) {
+            return turn.finish(None, None, false);
+        }
     }
-    let rest = due.get(decided).copied().or(following);
+    let rest = due.get(decided).map(|due| due.slot).or(following);
     turn.finish(waits_at, rest, partial)
 }
 
-/// The slots from `next_at` on that are due, at most `limit`, and the first one after them.
+/// The slots from `next_at` on that are due, and the first one after them. Of too many, at most
+/// [`SLOTS_MAX`] and then `ahead` that are not left out.
 fn due_slots(
     look: Look<'_>,
-    limit: usize,
+    ahead: usize,
     is_due: impl Fn(Timestamp) -> bool,
-) -> (Vec<Timestamp>, Option<Timestamp>) {
+) -> (Vec<Due>, Option<Timestamp>) {
     let mut next = look
         .schedule
         .next_at
         .and_then(|at| look.ready.next_from(at));
-    let mut due = Vec::new();
-    while let Some(slot) = next.filter(|slot| due.len() < limit && is_due(*slot)) {
-        due.push(slot);
+    let mut due: Vec<Due> = Vec::new();
+    let mut seen_ahead = 0;
+    while let Some(slot) = next.filter(|slot| is_due(*slot)) {
+        let full = due.len() >= SLOTS_MAX && seen_ahead >= ahead;
+        if full || due.len() >= LOOKED_THROUGH_MAX {
+            break;
+        }
+        let excluded = look.ready.exclusion(slot);
+        seen_ahead += usize::from(due.len() >= SLOTS_MAX && excluded.is_none());
+        due.push(Due { slot, excluded });
         next = look.ready.next_after(slot);
     }
     (due, next)
 }
 
-/// Which of the due slots may fire, by lateness alone.
-fn standings(ready: &Ready, due: &[Timestamp], now: Timestamp) -> Vec<Standing> {
+/// When to look at the slot that is next. Those that are left out wait for the one that fires, but
+/// not for long.
+pub fn look_at(ready: &Ready, next: Timestamp) -> Timestamp {
+    let due_at = ready.due_at(next);
+    if ready.exclusion(next).is_none() {
+        return due_at;
+    }
+    let most = due_at.saturating_add(EXCLUDED_EVERY).unwrap_or(due_at);
+    let fires = ready.next_firing_from(next).map(|slot| ready.due_at(slot));
+    fires.map_or(most, |fires| fires.min(most))
+}
+
+/// Which of the due slots that are not left out may fire, by lateness alone.
+fn standings(ready: &Ready, due: &[Due], now: Timestamp) -> Vec<Standing> {
     let policy = ready.definition.catch_up;
     let cap = ready.definition.max_catch_up as usize;
     // From the newest back: the cap counts the newest ones.
     let mut caught_up = 0;
-    let mut standings: Vec<Standing> = due
-        .iter()
+    let left_in = due.iter().filter(|due| due.excluded.is_none());
+    let mut standings: Vec<Standing> = left_in
         .rev()
         .enumerate()
-        .map(|(newer, slot)| {
+        .map(|(newer, Due { slot, .. })| {
             let late = now.duration_since(ready.due_at(*slot));
             if late <= ready.prompt() {
                 return Standing::Prompt;
@@ -291,6 +343,8 @@ struct Turn<'a> {
     /// Whether this turn fired the slot that had waited.
     freed: bool,
     caught_up: i32,
+    /// How many slots may still fire, if that is limited.
+    runs_left: Option<u64>,
 }
 
 impl<'a> Turn<'a> {
@@ -303,6 +357,7 @@ impl<'a> Turn<'a> {
             busy: look.running.is_some(),
             freed: false,
             caught_up: 0,
+            runs_left: look.ready.runs_left(look.schedule.runs),
         }
     }
 
@@ -352,6 +407,7 @@ impl<'a> Turn<'a> {
         }
         self.ledger.add(slot, verdict, None);
         self.busy = true;
+        self.runs_left = self.runs_left.map(|left| left.saturating_sub(1));
         self.fires.push(Fire {
             slot,
             execute_at,
@@ -387,7 +443,7 @@ impl<'a> Turn<'a> {
             }
             Some(slot) => (Some(slot), Some(now), Some(wait_until(now, now))),
             None if partial => (rest, None, Some(now)),
-            None => (rest, None, rest.map(|slot| ready.due_at(slot))),
+            None => (rest, None, rest.map(|slot| look_at(ready, slot))),
         };
         Plan {
             slots: self.ledger.into_rows(),
@@ -415,30 +471,48 @@ fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     let mut plan = skip_pause(look, pause, end);
     plan.resumes = plan.next_at.is_none_or(|next| next >= end);
     let wanted = ready.definition.on_resume == OnResume::Latest && look.running.is_none();
-    if let (true, true, Some(row)) = (plan.resumes, wanted, plan.slots.last_mut()) {
-        let slot = row.last_at;
-        if now.duration_since(ready.due_at(slot)) <= ready.grace(slot) {
-            let caught_up = Slot {
-                slot_at: slot,
-                slots: 1,
-                verdict: Verdict::CaughtUp,
-                detail: None,
-                ..row.clone()
-            };
-            row.slots -= 1;
-            match ready.previous_before(slot).filter(|_| row.slots > 0) {
-                Some(previous) => row.last_at = previous,
-                None => drop(plan.slots.pop()),
-            }
-            plan.slots.push(caught_up);
-            plan.fires.push(Fire {
-                slot,
-                execute_at: ready.due_at(slot).max(now),
-                caught_up: true,
-            });
-        }
+    let done = look.schedule.runs;
+    if plan.resumes && wanted && ready.runs_left(done) != Some(0) {
+        catch_up_pause(&mut plan, ready, now);
+    }
+    let done = done.saturating_add(plan.fires.len() as u64);
+    if ready.runs_left(done) == Some(0) {
+        (plan.next_at, plan.look_at) = (None, None);
     }
     plan
+}
+
+/// Fires the last slot of a pause that is not left out, if it is within its grace.
+fn catch_up_pause(plan: &mut Plan, ready: &Ready, now: Timestamp) {
+    let paused = |row: &Slot| row.verdict == Verdict::Skipped(Reason::Paused);
+    let Some(place) = plan.slots.iter().rposition(paused) else {
+        return;
+    };
+    let row = &mut plan.slots[place];
+    let slot = row.last_at;
+    if now.duration_since(ready.due_at(slot)) > ready.grace(slot) {
+        return;
+    }
+    let caught_up = Slot {
+        slot_at: slot,
+        slots: 1,
+        verdict: Verdict::CaughtUp,
+        detail: None,
+        ..row.clone()
+    };
+    row.slots -= 1;
+    match ready.previous_before(slot).filter(|_| row.slots > 0) {
+        Some(previous) => {
+            row.last_at = previous;
+            plan.slots.insert(place + 1, caught_up);
+        }
+        None => *row = caught_up,
+    }
+    plan.fires.push(Fire {
+        slot,
+        execute_at: ready.due_at(slot).max(now),
+        caught_up: true,
+    });
 }
 
 /// Records what fell into a pause that continues.
@@ -453,14 +527,17 @@ fn skip_pause_so_far(look: Look<'_>, pause: &Pause) -> Plan {
 /// Skips the slots before `end`; to be looked at again at once if they are too many for one look.
 fn skip_pause(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     let Look { ready, now, .. } = look;
-    let (slots, following) = due_slots(look, SLOTS_MAX, |slot| slot < end);
+    let (slots, following) = due_slots(look, 0, |slot| slot < end);
     let mut ledger = Ledger::new(look.schedule.revision, now);
     let detail = paused_by(pause);
-    for slot in slots {
-        ledger.add(slot, Verdict::Skipped(Reason::Paused), Some(&detail));
+    for Due { slot, excluded } in slots {
+        match excluded {
+            Some(why) => ledger.exclude(slot, &why),
+            None => ledger.add(slot, Verdict::Skipped(Reason::Paused), Some(&detail)),
+        }
     }
     let partial = following.is_some_and(|slot| slot < end);
-    let due_at = following.map(|slot| ready.due_at(slot));
+    let due_at = following.map(|slot| look_at(ready, slot));
     Plan {
         slots: ledger.into_rows(),
         next_at: following,

@@ -7,6 +7,7 @@
 //! [`Store::database_time`], to correct the node's.
 
 mod alert;
+mod calendar;
 mod courtesy;
 mod edition;
 mod error;
@@ -25,6 +26,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use alert::{AlertFilter, AlertStore};
+pub use calendar::CalendarStore;
 pub use courtesy::{CourtesyQuery, CourtesyStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result, chain};
@@ -421,6 +423,7 @@ pub trait Store:
     + CourtesyStore
     + FiringStore
     + RunLogStore
+    + CalendarStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;

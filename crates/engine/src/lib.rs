@@ -13,6 +13,7 @@
 //! what they need comes in as ports.
 
 pub mod backups;
+pub mod calendars;
 pub mod chain;
 pub mod claims;
 pub mod counters;

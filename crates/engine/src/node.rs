@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     backups::Backups,
+    calendars::Calendars,
     claims::ClaimBook,
     counters::Counters,
     handlers::Handlers,
@@ -136,6 +137,8 @@ pub struct AdmittedNode {
     pub heartbeat: Option<Heartbeat>,
     /// Makes backups as well.
     pub backups: Option<Backups>,
+    /// Keeps calendars up to date as well.
+    pub calendars: Option<Arc<Calendars>>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its leases proven.
@@ -185,6 +188,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         watch: None,
         heartbeat: None,
         backups: None,
+        calendars: None,
     })
 }
 
@@ -232,6 +236,7 @@ impl AdmittedNode {
             OptionFuture::from(watch.map(|it| it.run(sleeper, stop))),
             OptionFuture::from(self.heartbeat.map(beating)),
             OptionFuture::from(self.backups.map(|it| it.run(health, sleeper, stop))),
+            OptionFuture::from(self.calendars.as_ref().map(|it| it.run(sleeper, stop))),
             self.keeper.run(drained.clone())
         );
     }

@@ -31,7 +31,7 @@ use crate::{
 };
 
 pub(crate) use running::{in_the_way, load_monitors, load_running};
-pub(crate) use write::{edit, note_fires, write_of, write_plan};
+pub(crate) use write::{edit, end, note_fires, write_of, write_plan};
 
 /// Schedules looked at together.
 const BATCH: usize = 256;
@@ -180,6 +180,8 @@ impl Planner {
         schedules: Vec<Schedule>,
         now: Timestamp,
     ) -> store::Result<Vec<ScheduleWrite>> {
+        let definitions = schedules.iter().map(|it| &it.definition);
+        self.zones.refresh_for(&*self.store, definitions).await?;
         let running = load_running(&*self.store, &schedules).await?;
         let monitors = load_monitors(&*self.store, &schedules).await?;
         let looked = schedules.iter().zip(running).zip(monitors);

@@ -11,6 +11,7 @@ mod error;
 mod firing;
 mod monitor;
 mod present;
+mod replan;
 mod settling;
 mod sync;
 mod why;
@@ -18,10 +19,10 @@ mod why;
 use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
-    address::Reach,
+    address::{Reach, Refusal},
     plan::{
         Definition, Edited, Look, Monitor, MonitorWrite, Origin, Pause, Ready, Schedule,
-        ScheduleId, ScheduleName, ScheduleWrite, State, StoredDefinition, Unfit, resume,
+        ScheduleId, ScheduleName, ScheduleWrite, State, StoredDefinition, Unfit, look_at, resume,
     },
     store::{Applied, Store},
     target::Target,
@@ -39,6 +40,7 @@ use crate::{
 pub use backfill::{Backfill, Backfilled, SlotOfBackfill};
 pub use careful::{Expected, Writer};
 pub use error::Error;
+pub(crate) use error::owner;
 pub use firing::{Fired, Overlapping};
 pub use monitor::{Watched, new_key};
 use settling::gathered;
@@ -94,9 +96,23 @@ impl Schedules {
         }
     }
 
+    /// Makes the calendars those that are stored; to be asked before [`Self::ready`] and
+    /// [`Self::next_firing`].
+    pub async fn refresh(&self) -> Result<(), Error> {
+        Ok(self.zones.refresh(&*self.store).await?)
+    }
+
     /// Checks a definition without writing it.
     pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
         self.zones.ready(name, definition)
+    }
+
+    /// Whether an address that a request names may be called.
+    pub(crate) fn check_address(&self, url: &str) -> Result<(), Refusal> {
+        match &self.reach {
+            Some(reach) => reach.get().check(url),
+            None => Ok(()),
+        }
     }
 
     /// What a file contains is the operator's own and trusted; see [`Reach`].
@@ -145,7 +161,10 @@ impl Schedules {
             .store
             .load_schedules(std::slice::from_ref(name))
             .await?;
-        Ok(found.pop().flatten())
+        let found = found.pop().flatten();
+        let definition = found.iter().map(|it| &it.definition);
+        self.zones.refresh_for(&*self.store, definition).await?;
+        Ok(found)
     }
 
     /// Writes a schedule, new or changed. One that was removed comes back with its history.
@@ -293,7 +312,10 @@ impl Schedules {
         let after = &mut write.schedule;
         after.definition = definition;
         after.origin = origin;
-        after.next_at = ready.next_after(seam);
+        if removed {
+            after.runs = 0;
+        }
+        after.next_at = ready.next_run_after(seam, after.runs);
         after.waits_since = None;
         if ready.is_monitor() && write.monitor.is_none() {
             write.monitor = Some(self.heard_before(&found).await?);
@@ -301,8 +323,7 @@ impl Schedules {
         let after = &mut write.schedule;
         // As it is after settling, which may have ended a pause.
         if !matches!(after.state, State::Paused(_)) {
-            after.state = State::Active;
-            after.look_at = after.next_at.map(|slot| ready.due_at(slot));
+            activate(after, ready, now);
         }
         let what = if removed {
             Edited::Created
@@ -432,16 +453,23 @@ fn new(
 ) -> ScheduleWrite {
     let next_at = ready.next_after(now);
     let definition = ready.definition.clone().into();
-    let schedule = Schedule {
-        look_at: next_at.map(|slot| ready.due_at(slot)),
-        ..Schedule::new(name.clone(), origin, definition, next_at, now)
-    };
+    let mut schedule = Schedule::new(name.clone(), origin, definition, next_at, now);
+    activate(&mut schedule, ready, now);
     let mut write = ScheduleWrite::of(None, schedule, now);
     write.monitor = ready.is_monitor().then(|| MonitorWrite {
         monitor: Monitor::default(),
         ping: None,
     });
     edited(write, Edited::Created, by, now)
+}
+
+/// A schedule that is planned from its next slot on, or that is done if it has none.
+fn activate(schedule: &mut Schedule, ready: &Ready, now: Timestamp) {
+    schedule.look_at = schedule.next_at.map(|slot| look_at(ready, slot));
+    schedule.state = match schedule.next_at {
+        Some(_) => State::Active,
+        None => State::Done { since: now },
+    };
 }
 
 /// Raises the revision and writes the line of history.
@@ -461,10 +489,15 @@ fn changeable(
     let found = found
         .filter(|found| !matches!(found.state, State::Removed { .. }))
         .ok_or_else(|| Error::Unknown { name: name.clone() })?;
-    if matches!(found.state, State::Parked { .. }) && requested != "removed" {
+    let state = match found.state {
+        State::Parked { .. } => Some("parked"),
+        State::Done { .. } if requested != "rewound" => Some("done"),
+        _ => None,
+    };
+    if let Some(state) = state.filter(|_| requested != "removed") {
         return Err(Error::NotNow {
             name: name.clone(),
-            state: "parked",
+            state,
             request: requested,
         });
     }

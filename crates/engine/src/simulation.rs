@@ -1,39 +1,25 @@
-//! A simulation: what a configuration would do, computed by the planner itself under a clock that
-//! jumps (DP-14).
+//! A simulation: what a configuration would do, by the function that decides for the planner, under
+//! a clock that jumps (DP-14).
 //!
-//! The same planner works on a separate store; only time is made up, and targets are not called:
-//! every firing takes the same while and succeeds. Time jumps from event to event, so a day costs
-//! what happens in it. While an outage lasts nothing plans and nothing runs, as if every node were
-//! gone.
-
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-};
+//! Schedules do not depend on each other, so each is looked at for itself, from one look to the
+//! next; only time is made up, and targets are not called: every firing takes the same while and
+//! succeeds. There is no store in between, which is what makes a day of a schedule of every second
+//! cost a moment; a test runs the planner on a store and compares. While an outage lasts nothing
+//! plans and nothing runs, as if every node were gone.
 
 use almanack_core::{
-    finish::{Outcome, finish},
-    plan::{Origin, ScheduleName, Slot},
-    store::{self, ClaimId, ClaimRequest, LedgerPage, Store},
-    task::ClaimedTask,
-    time::{Clock, LATEST, to_micros},
+    plan::{
+        Look, Origin, Overlap, Plan, Ready, Schedule, ScheduleName, Slot, State, look_at, plan,
+        slot_identity,
+    },
+    time::{LATEST, to_micros},
 };
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    dispatch::BACKOFF,
-    planner::Planner,
-    schedules::{Error, Schedules, Wanted},
+    schedules::{Error, Wanted},
     zones::Zones,
 };
-
-/// Attempts that may start at one instant.
-const CLAIM_MAX: usize = 1_000;
-/// Ledger rows read at once.
-const PAGE: usize = 10_000;
 
 /// What to simulate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,163 +63,108 @@ impl SimulationReport {
     }
 }
 
-/// Simulates on `store`, which must be empty and is not to be used for anything else.
-pub async fn simulate(
-    store: Arc<dyn Store>,
-    wanted: Vec<Wanted>,
-    simulation: &Simulation,
-) -> Result<SimulationReport, Error> {
-    let mut stage = Stage::new(store, simulation);
+/// Simulates what is wanted by these zones and calendars.
+pub fn simulate(zones: &Zones, wanted: Vec<Wanted>, simulation: &Simulation) -> SimulationReport {
     let mut simulated = SimulationReport::default();
-    let mut names = Vec::new();
     for Wanted { name, definition } in wanted {
-        let put = stage
-            .schedules
-            .put(&name, definition, Origin::File, "simulation");
-        match put.await {
-            Ok(_) => names.push(name),
-            Err(Error::Store(error)) => return Err(error.into()),
-            Err(error) => simulated.refused.push((name, error)),
+        match zones.ready(&name, definition) {
+            Ok(ready) => {
+                let rows = Actor::new(&name, &ready, simulation).play();
+                simulated.parts.push(Part { name, rows });
+            }
+            Err(unfit) => simulated.refused.push((name, unfit.into())),
         }
     }
-    stage.play(simulation).await?;
-    names.sort();
-    for name in names {
-        let rows = stage.rows(&name).await?;
-        simulated.parts.push(Part { name, rows });
-    }
-    Ok(simulated)
+    simulated.parts.sort_by(|a, b| a.name.cmp(&b.name));
+    simulated
 }
 
-/// Shows whatever instant the simulation has come to.
-struct StageClock(AtomicI64);
-
-impl StageClock {
-    fn set(&self, now: Timestamp) {
-        self.0.store(now.as_microsecond(), Ordering::Relaxed);
-    }
+/// One schedule on the stage.
+struct Actor<'a> {
+    ready: &'a Ready,
+    simulation: &'a Simulation,
+    schedule: Schedule,
+    /// Firings that may not have ended, oldest first: until when each runs, and its subject.
+    running: Vec<(Timestamp, String)>,
+    rows: Vec<Slot>,
 }
 
-impl Clock for StageClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_microsecond(self.0.load(Ordering::Relaxed)).unwrap_or(LATEST)
-    }
-}
-
-struct Stage {
-    store: Arc<dyn Store>,
-    clock: Arc<StageClock>,
-    planner: Planner,
-    schedules: Schedules,
-    takes: SignedDuration,
-    claims: i64,
-    /// What runs, by when it ends.
-    running: BTreeMap<Timestamp, Vec<ClaimedTask>>,
-}
-
-impl Stage {
-    fn new(store: Arc<dyn Store>, simulation: &Simulation) -> Self {
+impl<'a> Actor<'a> {
+    fn new(name: &ScheduleName, ready: &'a Ready, simulation: &'a Simulation) -> Self {
         // A moment earlier, so that a slot at the first instant belongs to it.
         let eve = simulation
             .from
             .saturating_sub(SignedDuration::from_micros(1));
         let eve = to_micros(eve.unwrap_or(simulation.from));
-        let clock = Arc::new(StageClock(AtomicI64::new(eve.as_microsecond())));
-        let zones = Arc::new(Zones::default());
-        Self {
-            planner: Planner::new(store.clone(), clock.clone(), zones.clone()),
-            schedules: Schedules::new(store.clone(), clock.clone(), zones),
-            store,
-            clock,
-            takes: simulation.takes,
-            claims: 0,
-            running: BTreeMap::new(),
-        }
-    }
-
-    async fn play(&mut self, simulation: &Simulation) -> store::Result<()> {
-        let mut now = to_micros(simulation.from);
-        let mut look_at = Some(now);
-        while now < simulation.until {
-            if let Some(back_at) = away_until(&simulation.outages, now) {
-                now = back_at;
-                continue;
-            }
-            self.clock.set(now);
-            self.end_attempts(now).await?;
-            if look_at.is_some_and(|at| at <= now) {
-                look_at = self.planner.pass().await?.next_look_at;
-            }
-            let due_at = self.start_attempts(now).await?;
-            let ends_at = self.running.keys().next().copied();
-            let Some(next) = [look_at, due_at, ends_at].into_iter().flatten().min() else {
-                break;
-            };
-            now = next.max(
-                now.saturating_add(SignedDuration::from_micros(1))
-                    .unwrap_or(LATEST),
-            );
-        }
-        Ok(())
-    }
-
-    /// Claims what is due; when the next is.
-    async fn start_attempts(&mut self, now: Timestamp) -> store::Result<Option<Timestamp>> {
-        self.claims += 1;
-        let request = ClaimRequest {
-            claim_id: ClaimId(self.claims),
-            session: "simulation".to_owned(),
-            node: "simulation".to_owned(),
-            now,
-            lease_until: LATEST,
-            slots: CLAIM_MAX,
-            limits: Vec::new(),
+        let next_at = ready.next_after(eve);
+        let definition = ready.definition.clone().into();
+        let schedule = Schedule {
+            revision: 1,
+            look_at: next_at.map(|slot| look_at(ready, slot)),
+            ..Schedule::new(name.clone(), Origin::File, definition, next_at, eve)
         };
-        let claimed = self.store.claim(request).await?;
-        if !claimed.tasks.is_empty() {
-            let ends_at = now.saturating_add(self.takes).unwrap_or(LATEST);
-            self.running
-                .entry(ends_at)
-                .or_default()
-                .extend(claimed.tasks);
+        Self {
+            ready,
+            simulation,
+            schedule,
+            running: Vec::new(),
+            rows: Vec::new(),
         }
-        Ok(claimed.next_due_at)
     }
 
-    async fn end_attempts(&mut self, now: Timestamp) -> store::Result<()> {
-        while let Some(first) = self
-            .running
-            .first_entry()
-            .filter(|first| *first.key() <= now)
-        {
-            let done = Outcome::Done { detail: None };
-            let tasks = first.remove();
-            let ending = |task: &ClaimedTask| finish(task, &done, &BACKOFF, now, 0);
-            self.store
-                .finish(tasks.iter().map(ending).collect())
-                .await?;
-        }
-        Ok(())
-    }
-
-    async fn rows(&self, name: &ScheduleName) -> Result<Vec<Slot>, Error> {
-        let id = self.schedules.load(name).await?.id;
-        let mut rows = Vec::new();
-        let mut before = Timestamp::MAX;
-        loop {
-            let limit = PAGE;
-            let page = self
-                .store
-                .load_slots(id, LedgerPage { before, limit })
-                .await?;
-            let full = page.len() == PAGE;
-            before = page.last().map_or(before, |row| row.slot_at);
-            rows.extend(page);
-            if !full {
-                rows.reverse();
-                return Ok(rows);
+    fn play(mut self) -> Vec<Slot> {
+        let mut now = to_micros(self.simulation.from);
+        while let Some(at) = self.schedule.look_at {
+            now = self.present(at.max(now));
+            if now >= self.simulation.until {
+                break;
             }
+            self.running.retain(|(ends_at, _)| *ends_at > now);
+            let apart = self.ready.definition.overlap != Overlap::Allow;
+            let newest = self.running.last().filter(|_| apart);
+            let planned = plan(Look {
+                schedule: &self.schedule,
+                ready: self.ready,
+                running: newest.map(|(_, subject)| subject.as_str()),
+                now,
+            });
+            self.apply(planned);
         }
+        self.rows
+    }
+
+    fn apply(&mut self, planned: Plan) {
+        if planned.cancels {
+            self.running.clear();
+        }
+        for fire in &planned.fires {
+            let starts_at = self.present(fire.execute_at);
+            let ends_at = starts_at.saturating_add(self.simulation.takes);
+            let ends_at = self.present(ends_at.unwrap_or(LATEST));
+            let subject = slot_identity(&self.schedule.name, fire.slot);
+            let subject = subject.map(|it| it.subject.to_string());
+            self.running.push((ends_at, subject.unwrap_or_default()));
+        }
+        if self.ready.definition.runs.is_some() {
+            self.schedule.runs += planned.fires.len() as u64;
+        }
+        self.rows.extend(planned.slots);
+        self.schedule.next_at = planned.next_at;
+        self.schedule.waits_since = planned.waits_since;
+        self.schedule.look_at = planned.look_at;
+        if let (None, Some(since)) = (planned.next_at, self.rows.last()) {
+            let since = since.decided_at;
+            self.schedule.state = State::Done { since };
+        }
+    }
+
+    /// The first instant from `at` on at which nodes are there.
+    fn present(&self, at: Timestamp) -> Timestamp {
+        let mut at = at;
+        while let Some(back_at) = away_until(&self.simulation.outages, at) {
+            at = back_at;
+        }
+        at
     }
 }
 

@@ -1,7 +1,9 @@
-//! Time zones by name, each built once.
+//! What schedules are computed by: time zones and calendars by name, each built once.
 //!
-//! A zone is a table of some hundred changes of the clocks, made from the zone database. Schedules
-//! are many and zones are few, so all schedules of a zone share one.
+//! A zone is a table of some hundred changes of the clocks, made from the zone database; a calendar
+//! is a set of days, made from what the store keeps. Schedules are many and these are few, so all
+//! schedules share them. Zones never change while a node runs. Calendars do: whoever is about to
+//! compute by them asks first whether they are still what is stored ([`Zones::refresh`]).
 
 use std::{
     collections::BTreeMap,
@@ -9,19 +11,86 @@ use std::{
 };
 
 use almanack_core::{
+    calendar::{CalendarVersion, Calendars},
     locked,
-    plan::{Definition, Ready, Schedule, ScheduleName, State, StoredDefinition, Unfit},
+    plan::{
+        Definition, Ready, Schedule, ScheduleName, State, StoredDefinition, Surroundings, Unfit,
+    },
     schedule::Zone,
+    store::{self, Store},
 };
 use jiff::{Timestamp, tz::TimeZone};
 
-/// The zones asked for so far.
+/// The zones asked for so far, and the calendars there are.
 #[derive(Debug, Default)]
 pub struct Zones {
     known: Mutex<BTreeMap<String, Arc<Zone>>>,
+    calendars: Mutex<Compiled>,
+}
+
+/// Calendars, and what they were compiled from.
+#[derive(Debug, Default)]
+struct Compiled {
+    versions: Vec<CalendarVersion>,
+    calendars: Arc<Calendars>,
+}
+
+impl Surroundings for &Zones {
+    fn zone(&self, tz: &str) -> Result<Arc<Zone>, Unfit> {
+        self.get(tz)
+    }
+
+    fn calendars(&self) -> Arc<Calendars> {
+        Arc::clone(&locked(&self.calendars).calendars)
+    }
 }
 
 impl Zones {
+    /// Zones, with calendars that are not from a store.
+    pub fn with_calendars(calendars: Calendars) -> Self {
+        let zones = Self::default();
+        locked(&zones.calendars).calendars = Arc::new(calendars);
+        zones
+    }
+
+    /// Makes the calendars those that are stored. One short question, unless they have changed.
+    pub async fn refresh(&self, store: &dyn Store) -> store::Result<()> {
+        let versions = store.load_calendar_versions().await?;
+        if same(&locked(&self.calendars).versions, &versions) {
+            return Ok(());
+        }
+        let stored = store.load_calendars().await?;
+        let versions = stored.iter().map(|it| CalendarVersion {
+            name: it.name.clone(),
+            version: it.version,
+            applied: it.applied,
+        });
+        let versions = versions.collect();
+        let compiled = stored.iter().map(|it| {
+            let compiled = it.compile().map(Arc::new);
+            (it.name.clone(), compiled)
+        });
+        let calendars = Arc::new(compiled.collect());
+        *locked(&self.calendars) = Compiled {
+            versions,
+            calendars,
+        };
+        Ok(())
+    }
+
+    /// [`Self::refresh`], if one of these definitions needs it.
+    pub async fn refresh_for(
+        &self,
+        store: &dyn Store,
+        mut definitions: impl Iterator<Item = &StoredDefinition>,
+    ) -> store::Result<()> {
+        let needs = |it: &StoredDefinition| it.read().is_ok_and(Definition::uses_calendars);
+        if definitions.any(needs) {
+            return self.refresh(store).await;
+        }
+        Ok(())
+    }
+
     /// The zone of this IANA name.
     pub fn get(&self, tz: &str) -> Result<Arc<Zone>, Unfit> {
         let mut known = locked(&self.known);
@@ -35,8 +104,7 @@ impl Zones {
 
     /// A definition, ready to be planned by.
     pub fn ready(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
-        let zone = self.get(&definition.tz)?;
-        Ready::new(name, definition, zone)
+        Ready::new(name, definition, self)
     }
 
     /// A stored definition, ready to be planned by.
@@ -50,22 +118,29 @@ impl Zones {
     }
 
     /// The first slot that fires if nothing changes. The first that is not decided may be another:
-    /// while a schedule is paused none fires, and none once it is parked or removed.
+    /// while a schedule is paused none fires, none once it is parked or removed, and none that a
+    /// calendar leaves out.
     pub fn next_firing(&self, schedule: &Schedule) -> Option<Timestamp> {
         let next = schedule.next_at?;
-        match &schedule.state {
-            State::Active => Some(next),
-            State::Paused(pause) => {
-                let until = pause.until?;
-                if next >= until {
-                    return Some(next);
-                }
-                let ready = self.ready_stored(&schedule.name, &schedule.definition);
-                ready.ok()?.next_from(until)
-            }
-            State::Parked { .. } | State::Removed { .. } => None,
+        let from = match &schedule.state {
+            State::Active => next,
+            State::Paused(pause) => next.max(pause.until?),
+            State::Parked { .. } | State::Removed { .. } | State::Done { .. } => return None,
+        };
+        let leaves_out = |it: &Definition| it.uses_calendars() || !it.quiet.is_empty();
+        let leaves_out = schedule.definition.read().is_ok_and(leaves_out);
+        if from == next && !leaves_out {
+            return Some(next);
         }
+        let ready = self.ready_stored(&schedule.name, &schedule.definition);
+        ready.ok()?.next_firing_from(from)
     }
+}
+
+/// Whether the days are the same, whatever else was noted of them.
+fn same(known: &[CalendarVersion], stored: &[CalendarVersion]) -> bool {
+    let key = |it: &CalendarVersion| (it.name.clone(), it.version);
+    known.len() == stored.len() && known.iter().map(key).eq(stored.iter().map(key))
 }
 
 fn build(tz: &str) -> Result<Zone, Unfit> {
@@ -106,6 +181,7 @@ mod tests {
             look_at: None,
             last: None,
             beside: Vec::new(),
+            runs: 0,
             created_at: Timestamp::UNIX_EPOCH,
             changed_at: Timestamp::UNIX_EPOCH,
         }
@@ -145,6 +221,7 @@ mod tests {
             ),
             (State::Parked { since, reason }, None),
             (State::Removed { since }, None),
+            (State::Done { since }, None),
         ] {
             let text = format!("{state:?}");
             let found = Zones::default().next_firing(&schedule(state.clone(), Some(eight)));

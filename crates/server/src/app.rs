@@ -28,8 +28,9 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, editions, events, firings, health, lookup, metrics, monitors, nodes, openapi,
-    problem, receipts, run_logs, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
+    alerts, batch, calendars, editions, events, firings, health, lookup, metrics, monitors, nodes,
+    openapi, problem, receipts, run_logs, schedules, sources, subscriptions, tasks, tick, tokens,
+    ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -136,6 +137,12 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(monitors::list_pings))
         .routes(register!(monitors::new_ping_key))
         .routes(register!(monitors::show_badge, monitors::hide_badge))
+        .routes(register!(calendars::list_calendars))
+        .routes(register!(
+            calendars::put_calendar,
+            calendars::get_calendar,
+            calendars::delete_calendar
+        ))
         .routes(register!(nodes::list_nodes))
         .routes(register!(alerts::list_alerts))
         .routes(register!(alerts::test_alerts))

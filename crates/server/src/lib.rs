@@ -18,6 +18,7 @@ pub mod access;
 mod alerts;
 mod app;
 mod batch;
+mod calendars;
 mod call;
 mod editions;
 mod events;

@@ -15,6 +15,7 @@ use crate::words;
 
 pub use self::code::Code;
 
+mod calendar;
 mod code;
 mod edition;
 mod schedule;

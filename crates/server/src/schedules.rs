@@ -24,7 +24,7 @@ pub(crate) mod view;
 
 /// Ledger rows shown with a schedule.
 const LAST_SLOTS: usize = 10;
-const STATES: [&str; 4] = ["active", "paused", "parked", "removed"];
+const STATES: [&str; 5] = ["active", "paused", "parked", "removed", "done"];
 
 pub(crate) struct Named(pub(crate) ScheduleName);
 
@@ -43,7 +43,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
 pub(crate) struct ListQuery {
     /// Only of this origin: file, dispatch or api.
     pub(crate) origin: Option<String>,
-    /// Only in this state: active, paused, parked or removed.
+    /// Only in this state: active, paused, parked, removed or done.
     pub(crate) state: Option<String>,
     /// Also removed schedules.
     #[serde(default)]
@@ -68,6 +68,7 @@ pub(crate) async fn list_schedules(
     Asked(query): Asked<ListQuery>,
 ) -> Result<Json<SchedulesView>> {
     let page = state.store.list_schedules(&query.into_filter()?).await?;
+    state.schedules.refresh().await?;
     let schedules = page.rows.into_iter();
     Ok(Json(SchedulesView {
         schedules: schedules.map(|it| shown(&state, it)).collect(),
@@ -83,7 +84,7 @@ impl ListQuery {
             origin.ok_or_else(|| Problem::in_query("origin must be file, dispatch or api"))
         });
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
-            let detail = "state must be active, paused, parked or removed";
+            let detail = "state must be active, paused, parked, removed or done";
             return Err(Problem::in_query(detail));
         }
         let named = |text: &str| paging::read(text, |name| ScheduleName::parse(name).ok());
@@ -271,6 +272,7 @@ pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedu
     let found = state.changes.load_schedules(std::slice::from_ref(name));
     let found = found.await?;
     let found = found.into_iter().flatten().next();
+    state.schedules.refresh().await?;
     found.ok_or_else(|| Error::Unknown { name: name.clone() }.into())
 }
 

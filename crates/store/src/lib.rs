@@ -10,6 +10,7 @@
 mod activity;
 mod alert;
 pub mod backup;
+mod calendar;
 mod caller;
 mod category;
 mod claim;

@@ -67,7 +67,8 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(20, "0020_entry_found_by"),
     migration!(21, "0021_firing"),
     migration!(22, "0022_run_log"),
-    migration!(25, "0025_monitor"),
+    migration!(23, "0023_calendar"),
+    migration!(24, "0024_monitor"),
 ];
 
 /// The tables that record the schema of a database.

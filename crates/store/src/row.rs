@@ -4,6 +4,7 @@
 //! two drivers call a value differs; what the values mean does not.
 
 mod alert;
+mod calendar;
 mod column;
 pub(crate) mod edition;
 mod overview;
@@ -26,6 +27,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use alert::{alert, alert_values};
+pub(crate) use calendar::{calendar, calendar_values, calendar_version};
 use column::Column;
 pub(crate) use overview::{change, claim_line, schedule_edit, slot_line, status_count};
 pub(crate) use schedule::{edit, edit_values, schedule, schedule_values, slot, slot_values};

@@ -33,7 +33,8 @@ macro_rules! columns {
     () => {
         "s.schedule_id, s.name, s.origin, s.definition, s.revision, s.version, s.state, \
          s.state_since_us, s.state_until_us, s.state_note, s.state_by, s.next_at_us, \
-         s.waits_since_us, s.look_at_us, s.last_subject, s.beside, s.created_at_us, s.changed_at_us"
+         s.waits_since_us, s.look_at_us, s.last_subject, s.beside, s.created_at_us, s.changed_at_us, \
+         s.runs"
     };
 }
 pub(crate) use columns;
@@ -80,24 +81,24 @@ macro_rules! insert_columns {
     () => {
         "insert into schedule (name, origin, definition, revision, version, state, \
          state_since_us, state_until_us, state_note, state_by, next_at_us, waits_since_us, \
-         look_at_us, last_subject, beside, changed_at_us, created_at_us) "
+         look_at_us, last_subject, beside, runs, changed_at_us, created_at_us) "
     };
 }
 /// Writes a new schedule unless its name is taken, by a removed one too.
 pub(crate) const INSERT_SQLITE: &str = concat!(
     insert_columns!(),
     "values (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-     ?16) on conflict (name) do nothing"
+     ?16, ?17) on conflict (name) do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
     insert_columns!(),
     "select name, origin, definition, revision, 1, state, state_since_us, state_until_us, \
-     state_note, state_by, next_at_us, waits_since_us, look_at_us, last_subject, beside, \
+     state_note, state_by, next_at_us, waits_since_us, look_at_us, last_subject, beside, runs, \
      changed_at_us, created_at_us from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], \
      $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], \
-     $12::bigint[], $13::text[], $14::text[], $15::bigint[], $16::bigint[]) \
+     $12::bigint[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[]) \
      u(name, origin, definition, revision, state, state_since_us, state_until_us, state_note, \
-     state_by, next_at_us, waits_since_us, look_at_us, last_subject, beside, changed_at_us, \
+     state_by, next_at_us, waits_since_us, look_at_us, last_subject, beside, runs, changed_at_us, \
      created_at_us) on conflict (name) do nothing returning name, schedule_id"
 );
 
@@ -105,18 +106,19 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
 pub(crate) const UPDATE_SQLITE: &str = "update schedule set version = version + 1, origin = ?3, \
      definition = ?4, revision = ?5, state = ?6, state_since_us = ?7, state_until_us = ?8, \
      state_note = ?9, state_by = ?10, next_at_us = ?11, waits_since_us = ?12, look_at_us = ?13, \
-     last_subject = ?14, beside = ?15, changed_at_us = ?16 where schedule_id = ?1 and version = ?2";
+     last_subject = ?14, beside = ?15, runs = ?16, changed_at_us = ?17 where schedule_id = ?1 and version = ?2";
 pub(crate) const UPDATE_POSTGRES: &str = "update schedule s set version = s.version + 1, \
      origin = u.origin, definition = u.definition, revision = u.revision, state = u.state, \
      state_since_us = u.state_since_us, state_until_us = u.state_until_us, \
      state_note = u.state_note, state_by = u.state_by, next_at_us = u.next_at_us, \
      waits_since_us = u.waits_since_us, look_at_us = u.look_at_us, \
-     last_subject = u.last_subject, beside = u.beside, changed_at_us = u.changed_at_us \
+     last_subject = u.last_subject, beside = u.beside, runs = u.runs, \
+     changed_at_us = u.changed_at_us \
      from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], \
      $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], \
-     $13::bigint[], $14::text[], $15::text[], $16::bigint[]) \
+     $13::bigint[], $14::text[], $15::text[], $16::bigint[], $17::bigint[]) \
      u(schedule_id, seen, origin, definition, revision, state, state_since_us, state_until_us, \
-     state_note, state_by, next_at_us, waits_since_us, look_at_us, last_subject, beside, \
+     state_note, state_by, next_at_us, waits_since_us, look_at_us, last_subject, beside, runs, \
      changed_at_us) where s.schedule_id = any (array[u.schedule_id]) and s.version = u.seen \
      returning s.schedule_id";
 

@@ -148,6 +148,7 @@ pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
         look_at: Some(next_at),
         last: None,
         beside: Vec::new(),
+        runs: 0,
         created_at: START,
         changed_at: START,
     }

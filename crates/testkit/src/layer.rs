@@ -12,6 +12,7 @@ use almanack_core::{
         Alert,
         trouble::{NodeTroubles, Trouble},
     },
+    calendar::{CalendarRecord, CalendarVersion},
     clock::Mark,
     edition::{Account, Edition, account, document::Document},
     finish::Finish,
@@ -28,16 +29,16 @@ use almanack_core::{
         entry::Entry,
     },
     store::{
-        Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
-        ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore, Depth, DueSchedules,
-        EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter, EntryQuestion,
-        EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage, KnownEntry,
-        LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys, MonitorStore,
-        Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page, PermitGrant,
-        PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records, Result, RunId,
-        RunLogStore, ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter,
-        SourceNumbers, SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine,
-        TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
+        Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce,
+        CalendarStore, ClaimId, ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore,
+        Depth, DueSchedules, EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter,
+        EntryQuestion, EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage,
+        KnownEntry, LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys,
+        MonitorStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page,
+        PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records,
+        Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore, SignInStore, SlotLine,
+        SourceFilter, SourceNumbers, SourceStore, SourceWrite, StatusCount, Store, TaskFilter,
+        TaskLine, TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
     },
     task::{Identity, Kind, Task, TaskId},
     token::Token,
@@ -284,6 +285,17 @@ layered! {
     PermitStore {
         request_permits(&visitor: Visitor, &asks: [PermitRequest]) -> Vec<PermitGrant>;
         prune_permits(before: Timestamp, now: Timestamp) -> usize;
+    }
+    CalendarStore {
+        load_calendars() -> Vec<CalendarRecord>;
+        load_calendar_versions() -> Vec<CalendarVersion>;
+        write_calendar(&calendar: CalendarRecord, seen: Option<i64>) -> Applied;
+        take_calendar_check(&name: str, seen: Option<Timestamp>, now: Timestamp) -> bool;
+        note_calendar_applied(&name: str, version: i64) -> ();
+        remove_calendar(&name: str, seen: i64) -> bool;
+        load_schedules_naming(
+            &calendar: str, after: Option<ScheduleName>, limit: usize
+        ) -> Vec<ScheduleName>;
     }
     AlertStore {
         load_alerts(filter: AlertFilter) -> Vec<Alert>;

@@ -7,7 +7,10 @@ pub(crate) const NEXT_HELP: &str = "\
 Expressions:
   0 8 * * 1-5             minute, hour, day of month, month, day of week
   30 0 8 * * *            with the second first; with a year last there are seven
+  0 8 * * W#3             the third business day; W#L the last, counted by the calendars
+  0 8 L-3 * *             three days before the last day of the month
   @daily  @10s            nicknames; every 10 seconds, counted from the epoch
+  at 2026-12-24 18:00     once
   H H * * *               a minute of the day that is fixed for each --name
 
 A batch is JSON Lines on standard input; each line gets one line on standard output:
@@ -40,7 +43,20 @@ pub(crate) struct NextArguments {
     /// Name of the schedule, which `H` depends on
     #[arg(long, default_value = "")]
     pub(crate) name: String,
-    /// Also accept other programs' syntax: 5/20, FRI-MON, L-3, `CRON_TZ`=…
+    /// Leave out the days of this calendar: an iCalendar file, or a name in the configuration;
+    /// repeatable
+    #[arg(long, value_name = "CALENDAR", visible_alias = "calendar")]
+    pub(crate) except: Vec<String>,
+    /// Keep to the days of this calendar; as --except
+    #[arg(long, value_name = "CALENDAR")]
+    pub(crate) only: Vec<String>,
+    /// Where a time goes whose day is left out [default: it is skipped]
+    #[arg(long = "move", value_parser = ["next_workday", "previous_workday"])]
+    pub(crate) moves: Option<String>,
+    /// Leave out these hours, like 22:00-06:00; repeatable
+    #[arg(long, value_name = "HOURS")]
+    pub(crate) quiet: Vec<String>,
+    /// Also accept other programs' syntax: 5/20, FRI-MON, `CRON_TZ`=…
     #[arg(long)]
     pub(crate) lenient: bool,
     /// Language of the description
@@ -49,6 +65,14 @@ pub(crate) struct NextArguments {
     /// Read JSON Lines from standard input
     #[arg(long, conflicts_with_all = ["expression", "tz", "from", "count", "name", "lenient", "lang"])]
     pub(crate) batch: bool,
+}
+
+impl NextArguments {
+    /// Whether some times may be left out.
+    pub(crate) fn leaves_out(&self) -> bool {
+        let lists = [&self.except, &self.only, &self.quiet];
+        lists.iter().any(|list| !list.is_empty()) || self.moves.is_some()
+    }
 }
 
 /// A language of descriptions.

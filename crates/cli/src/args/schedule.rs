@@ -87,7 +87,7 @@ pub(crate) struct ScheduleListArguments {
     #[arg(long, value_parser = ["file", "dispatch", "api"])]
     pub(crate) origin: Option<String>,
     /// Only schedules in this state
-    #[arg(long, value_parser = ["active", "paused", "parked", "removed"])]
+    #[arg(long, value_parser = ["active", "paused", "parked", "removed", "done"])]
     pub(crate) state: Option<String>,
 }
 
@@ -152,6 +152,34 @@ pub(crate) struct PolicyArguments {
     /// Time zone of the expression [default: UTC]
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
+    /// Another expression, with its own zone behind `@` if it has one; repeatable
+    #[arg(long, value_name = "EXPR[@ZONE]", allow_hyphen_values = true)]
+    pub(crate) also: Vec<String>,
+    /// Calendar on whose days it does not fire; repeatable
+    #[arg(long, value_name = "CALENDAR")]
+    pub(crate) except: Vec<String>,
+    /// Calendar outside whose days it does not fire; repeatable
+    #[arg(long, value_name = "CALENDAR")]
+    pub(crate) only: Vec<String>,
+    /// Where a slot goes whose day is left out [default: it is skipped]
+    #[arg(long = "move", value_parser = ["next_workday", "previous_workday"])]
+    #[serde(rename = "move")]
+    pub(crate) moves: Option<String>,
+    /// Hours in which it does not fire, like 22:00-06:00; repeatable
+    #[arg(long, value_name = "HOURS")]
+    pub(crate) quiet: Vec<String>,
+    /// No slot before this time; as for `task put --at`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) starts_at: Option<String>,
+    /// No slot after this time; as for `task put --at`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ends_at: Option<String>,
+    /// Number of slots that fire; then it is done [default: all]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) runs: Option<u32>,
+    /// Delay every slot by a random part of this [default: 0s]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) jitter: Option<String>,
     /// Which missed slots fire late [default: latest]
     #[arg(long, value_parser = ["none", "latest", "all"])]
     pub(crate) catch_up: Option<String>,

@@ -142,6 +142,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
         look_at: Some(slot),
         last: None,
         beside: Vec::new(),
+        runs: 0,
         created_at: now,
         changed_at: now,
     };

@@ -100,6 +100,8 @@ impl Refusal {
             ("no_such_task", _) => "`almanack task list --subject PREFIX` finds tasks by subject",
             ("no_such_schedule", _) => "`almanack schedule list` lists all",
             ("no_such_monitor", _) => "`almanack monitor list` lists all",
+            ("no_such_calendar", _) => "`almanack calendar list` lists all",
+            ("managed_calendar", _) => "change or remove it under [[calendar]] in its file",
             ("no_such_source", _) => {
                 "`almanack source list --containing TEXT` finds sources by name or address"
             }

@@ -10,14 +10,18 @@ use self::question::{Answer, Question, Refusal, Zones};
 use crate::commands::prelude::*;
 
 mod batch;
+mod calendar;
 mod question;
 
 /// How often a host looks for due times by default.
 pub(super) const ROUND_S: u32 = 10;
 
 /// Answers one question, or a stream of them.
-pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
+pub(super) fn run(arguments: &NextArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let now = SystemClock.now();
+    if arguments.leaves_out() {
+        return calendar::run(arguments, inputs, now, output);
+    }
     if arguments.batch {
         return batch::run(io::BufReader::new(io::stdin()), now, output);
     }

@@ -2,15 +2,18 @@
 
 mod picture;
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use almanack_adapters::clock::{Stopwatch, SystemClock};
-use almanack_core::{plan::Slot, time::Clock};
+use almanack_core::{
+    plan::{Reason, Slot, Verdict},
+    time::Clock,
+};
 use almanack_engine::{
     schedules::Wanted,
     simulation::{Part, Simulation, SimulationReport, simulate},
+    zones::Zones,
 };
-use almanack_store::sqlite::SqliteStore;
 use jiff::{ToSpan, civil::Time, tz::TimeZone};
 
 use crate::{
@@ -21,13 +24,9 @@ use crate::{
 /// Simulates what the configuration has.
 pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let simulation = simulation(arguments, SystemClock.now())?;
-    let wanted = wanted(inputs, output)?;
+    let (wanted, zones) = wanted(inputs, output)?;
     let watch = Stopwatch::start();
-    let store = Arc::new(SqliteStore::in_memory()?);
-    let simulated = wait_for(async {
-        let done = simulate(store, wanted, &simulation).await;
-        done.map_err(|error| Failure::failed(format!("simulate: {error}")))
-    })?;
+    let simulated = simulate(&zones, wanted, &simulation);
     let seconds = watch.seconds();
     for (name, error) in &simulated.refused {
         output.note(&format!("warning: skipped `{name}`: {error}\n"));
@@ -50,10 +49,16 @@ fn simulation_period(simulation: &Simulation) -> String {
 }
 
 /// The schedules of the file, and those of DISPATCH.
-fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>> {
+fn wanted(inputs: &Inputs, output: &mut Output) -> Result<(Vec<Wanted>, Zones)> {
     let loaded = config::load(inputs, Need::Database);
     output.note(&loaded.whole_report().render(Severity::Warning));
     let mut wanted = loaded.schedules.wanted.clone();
+    for name in loaded.calendars.unread() {
+        output.note(&format!(
+            "warning: calendar `{name}` is read from its address by nodes; the simulation treats it as empty\n"
+        ));
+    }
+    let zones = Zones::with_calendars(loaded.calendars.compiled());
     let settings = super::checked(loaded)?;
     let text = dispatch::read(&settings, &inputs.environment).map_err(Failure::usage)?;
     if let Some(text) = text {
@@ -64,7 +69,7 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>> {
         let hint = "write `[[schedule]]` tables into the configuration, or a DISPATCH file";
         return Err(Failure::not_found("no schedules to simulate").hint(hint));
     }
-    Ok(wanted)
+    Ok((wanted, zones))
 }
 
 fn simulation(arguments: &SimulateArguments, now: Timestamp) -> Result<Simulation> {
@@ -172,10 +177,17 @@ fn cells((part, row): &(&Part, &Slot)) -> Vec<Cell> {
     } else {
         format!("{} later", when::rounded(late))
     };
+    let verdict = match row.verdict {
+        Verdict::Skipped(reason @ Reason::Excluded) => {
+            let why = row.detail.as_deref().unwrap_or_default();
+            format!("{reason}: {why}")
+        }
+        verdict => verdict.as_str().to_owned(),
+    };
     vec![
         Cell::new(slots),
         Cell::new(part.name.to_string()),
-        Cell::new(row.verdict.as_str()).ink(ink),
+        Cell::new(verdict).ink(ink),
         Cell::new(decided).ink(Ink::Faint),
     ]
 }

@@ -52,7 +52,8 @@ async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> R
     })?;
     let node = process::admit(&equipment, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), timing.clock.clone(), outbound.reach());
-    let defined = (schedules, equipment.sources().sources.clone());
+    let calendars = wiring::calendars(&store, &timing.clock, &schedules, &outbound);
+    let defined = (schedules, equipment.sources().sources.clone(), calendars);
     let files = Files::new(inputs.clone(), defined, outbound);
     let passes = wiring::ticker(store, &timing, node.counters());
     let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));

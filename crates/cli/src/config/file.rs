@@ -5,7 +5,7 @@
 
 mod subscription;
 
-use std::ops::Range;
+use std::{ops::Range, path::Path};
 
 use toml::{
     Spanned,
@@ -15,6 +15,7 @@ use toml::{
 use almanack_core::task::Kind;
 
 use super::{
+    calendar::{self, CALENDARS, FileCalendars},
     key::{self, KINDS, KeyPath, SUBSCRIPTIONS, Shown},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
@@ -39,6 +40,8 @@ pub(crate) struct Document {
     pub(crate) schedules: FileSchedules,
     /// Its sources, and what is wrong with them.
     pub(crate) sources: FileSources,
+    /// Its calendars, and what is wrong with them.
+    pub(crate) calendars: FileCalendars,
 }
 
 /// Reads everything, and covers in `source` what must not be shown.
@@ -46,9 +49,21 @@ pub(crate) fn read(source: &mut Source) -> Document {
     let text = source.text().to_owned();
     let (document, errors) = DeTable::parse_recoverable(&text);
     let mut walk = Walk::default();
+    let folder = Path::new(&source.name).parent().unwrap_or(Path::new(""));
+    // First: schedules are checked by them.
+    let is_calendars = |(name, _): &Entry<'_>| name.get_ref() == CALENDARS;
+    if let Some((_, value)) = document.get_ref().iter().find(is_calendars) {
+        let (calendars, covered) = calendar::read(value, folder);
+        walk.calendars = calendars;
+        walk.covered.extend(covered);
+    }
     for (name, value) in document.get_ref() {
+        if name.get_ref() == CALENDARS {
+            continue;
+        }
         if name.get_ref() == SCHEDULES {
-            let (schedules, covered) = schedule::read(value, &text);
+            let compiled = walk.calendars.compiled();
+            let (schedules, covered) = schedule::read(value, &text, compiled);
             walk.schedules = schedules;
             walk.covered.extend(covered);
         } else if name.get_ref() == SOURCES {
@@ -78,8 +93,8 @@ pub(crate) fn read(source: &mut Source) -> Document {
     for span in walk.covered {
         source.cover(span);
     }
-    let (schedules, sources) = if syntax.is_empty() {
-        (walk.schedules, walk.sources)
+    let (schedules, sources, calendars) = if syntax.is_empty() {
+        (walk.schedules, walk.sources, walk.calendars)
     } else {
         Default::default()
     };
@@ -89,6 +104,7 @@ pub(crate) fn read(source: &mut Source) -> Document {
         problems: syntax,
         schedules,
         sources,
+        calendars,
     }
 }
 
@@ -140,6 +156,7 @@ struct Walk {
     layer: Layer,
     schedules: FileSchedules,
     sources: FileSources,
+    calendars: FileCalendars,
     problems: Vec<Problem>,
     covered: Vec<Range<usize>>,
 }

@@ -16,7 +16,10 @@ use std::{
     ops::Range,
 };
 
-use almanack_core::plan::{Definition, ScheduleName, Unfit};
+use almanack_core::{
+    calendar::Calendars,
+    plan::{Definition, ScheduleName, Unfit},
+};
 use almanack_engine::{schedules::Wanted, zones::Zones};
 use serde_json::Value;
 use toml::{
@@ -63,7 +66,11 @@ impl FileSchedules {
 }
 
 /// Reads the schedules, and which bytes of the file must not be shown.
-pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, Vec<Range<usize>>) {
+pub(super) fn read(
+    value: &Spanned<DeValue<'_>>,
+    text: &str,
+    calendars: Calendars,
+) -> (FileSchedules, Vec<Range<usize>>) {
     let mut found = FileSchedules::default();
     let mut covered = Vec::new();
     let DeValue::Array(items) = value.get_ref() else {
@@ -71,7 +78,7 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, 
         found.problems.push(at(what, value.span()).hint(EXPECTED));
         return (found, covered);
     };
-    let zones = Zones::default();
+    let zones = Zones::with_calendars(calendars);
     for (index, item) in items.iter().enumerate() {
         let mut reading = Reading::new(index + 1, item, text);
         match reading.schedule(&zones) {
@@ -170,6 +177,11 @@ impl<'a> Reading<'a> {
             (unfit, self.table.spans.get("expression"))
         {
             let part = fault::inside(self.text, span, expression, error.span);
+            let is_first = self.text.get(span.clone());
+            let is_first = is_first.is_some_and(|written| written.contains(expression.as_str()));
+            if !is_first && self.table.spans.contains_key("also") {
+                return self.table.point("also", problem);
+            }
             problem.place = part.map(|span| Place::File { span });
         }
         self.table.point(unfit.path(), problem);

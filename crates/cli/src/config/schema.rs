@@ -8,6 +8,7 @@ use almanack_core::{plan::Definition, target::Target};
 use serde_json::{Map, Value, json};
 
 use super::{
+    calendar::{CALENDAR, CALENDARS},
     key::{self, KINDS, Key, SUBSCRIPTIONS},
     schedule::{
         SCHEDULES,
@@ -41,6 +42,12 @@ pub(crate) fn document() -> Value {
         &mut root,
         SCHEDULES,
         json!({ "type": "array", "items": schedule }),
+    );
+    let calendar = of_fields("A named set of days.", CALENDAR, &Value::Null);
+    put(
+        &mut root,
+        CALENDARS,
+        json!({ "type": "array", "items": calendar }),
     );
     let source = of_fields("A source to check.", SOURCE, &Value::Null);
     put(
@@ -140,6 +147,7 @@ fn of_shape(shape: &Shape) -> Value {
         Shape::TextByName | Shape::Headers => {
             json!({ "type": "object", "additionalProperties": { "type": "string" } })
         }
+        Shape::Instant => json!({ "type": "string", "format": "date-time" }),
         Shape::Anything => json!({}),
         Shape::Target => json!({ "oneOf": variants("type", TARGETS) }),
         Shape::Reading => json!({ "oneOf": variants("how", READINGS) }),

@@ -47,6 +47,8 @@ pub(crate) enum Shape {
     TextByName,
     /// Texts by name, of which each may be a secret.
     Headers,
+    /// A time with its offset.
+    Instant,
     Anything,
     /// A table whose keys depend on its type.
     Target,

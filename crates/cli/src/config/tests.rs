@@ -59,6 +59,9 @@ fn document() -> String {
         let own = of_target.iter().filter(|field| field.name != "type");
         fields(&mut text, &format!("target.type = \"{type_name}\": "), own);
     }
+    let about = "Named sets of days, which schedules leave out or keep to. Adopted as soon as the file changes.";
+    heading(&mut text, &format!("[[{CALENDARS}]]"), about);
+    fields(&mut text, "", CALENDAR);
     let about = "Sources that the file defines. Adopted as soon as the file changes.";
     heading(&mut text, &format!("[[{SOURCES}]]"), about);
     fields(&mut text, "", SOURCE);
@@ -141,6 +144,7 @@ fn value(shape: &Shape) -> String {
         Shape::Texts(list) if list.is_empty() => "list".to_owned(),
         Shape::Texts(list) => format!("list of {}", words(list, ", ")),
         Shape::TextByName | Shape::Headers | Shape::Target | Shape::Reading => "table".to_owned(),
+        Shape::Instant => "a time with its offset".to_owned(),
         Shape::Anything => "anything".to_owned(),
     }
 }

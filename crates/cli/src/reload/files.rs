@@ -20,9 +20,10 @@ use std::{
 
 use almanack_core::{
     address,
-    plan::{Origin, ScheduleName},
+    plan::{Origin, ScheduleName, Unfit},
 };
 use almanack_engine::{
+    calendars::Calendars,
     schedules::{self, Expected, Schedules, Synced, Wanted, Writer},
     sources::{self, Sources},
 };
@@ -53,6 +54,7 @@ pub(crate) struct Files {
     inputs: Inputs,
     schedules: Arc<Schedules>,
     sources: Arc<Sources>,
+    calendars: Arc<Calendars>,
     outbound: Outbound,
     /// The origins of the hooks of the files' schedules.
     hooks: BTreeSet<address::Origin>,
@@ -64,13 +66,14 @@ impl Files {
     /// Nothing has been read yet.
     pub(crate) fn new(
         inputs: Inputs,
-        (schedules, sources): (Arc<Schedules>, Arc<Sources>),
+        (schedules, sources, calendars): (Arc<Schedules>, Arc<Sources>, Arc<Calendars>),
         outbound: Outbound,
     ) -> Self {
         Self {
             inputs,
             schedules,
             sources,
+            calendars,
             outbound,
             hooks: BTreeSet::new(),
             seen: Vec::new(),
@@ -104,9 +107,16 @@ impl Files {
         let mut seen = vec![looked];
         if let Some(settings) = &loaded.settings {
             seen.extend(settings.schedules.dispatch.clone().map(stamped));
+            seen.extend(loaded.calendars.files.iter().cloned().map(stamped));
             // Before the store has them: a new schedule may be due immediately.
             self.trust_hooks(&loaded);
-            self.sync_file(&loaded, in_force).await?;
+            Box::pin(self.sync_calendars(&loaded)).await?;
+            let complete = self.sync_file(&loaded, in_force).await?;
+            if !complete {
+                // A calendar's address has not been read yet: tried again in the next round.
+                seen.clear();
+            }
+            self.sweep_calendars(&loaded).await?;
             self.sync_dispatch(settings).await?;
             Box::pin(self.sync_sources(&loaded)).await?;
         } else {
@@ -153,9 +163,46 @@ impl Files {
         self.outbound.trust(&self.hooks);
     }
 
-    async fn sync_file(&self, loaded: &Loaded, settings: &Settings) -> Result<()> {
+    /// Before the schedules, which are checked by them. What has an address is read at once.
+    async fn sync_calendars(&self, loaded: &Loaded) -> Result<()> {
+        let found = &loaded.calendars;
+        if loaded.report.source.is_none() || found.wanted.is_empty() {
+            return Ok(());
+        }
+        complain(&loaded.report, &found.problems);
+        let synced = self.calendars.sync(found.wanted.clone()).await?;
+        for (name, error) in &synced.refused {
+            tracing::error!(calendar = name, %error, "calendar refused");
+        }
+        if !synced.changed.is_empty() {
+            let changed = super::names(synced.changed.iter().map(String::as_str));
+            tracing::info!(changed, "applied the calendars of the file");
+        }
+        if found.unread().next().is_some() {
+            self.calendars.pass().await?;
+        }
+        Ok(())
+    }
+
+    /// After the schedules: what they no longer use goes.
+    async fn sweep_calendars(&self, loaded: &Loaded) -> Result<()> {
+        if loaded.report.source.is_none() {
+            return Ok(());
+        }
+        let found = &loaded.calendars;
+        let named = found.wanted.keys().chain(&found.keep).cloned().collect();
+        let removed = self.calendars.sweep(&named).await?;
+        if !removed.is_empty() {
+            let removed = super::names(removed.iter().map(String::as_str));
+            tracing::info!(removed, "removed calendars that the file no longer has");
+        }
+        Ok(())
+    }
+
+    /// Whether all that the file has could be kept, as far as calendars go.
+    async fn sync_file(&self, loaded: &Loaded, settings: &Settings) -> Result<bool> {
         let Some(source) = &loaded.report.source else {
-            return self.sync_edition(settings).await;
+            return self.sync_edition(settings).await.map(|()| true);
         };
         complain(&loaded.report, &loaded.schedules.problems);
         let found = &loaded.schedules;
@@ -163,8 +210,15 @@ impl Files {
         let mut wanted = found.wanted.clone();
         wanted.extend(ticks(settings));
         let synced = self.schedules.sync(Origin::File, wanted, &found.keep, &by);
-        log_synced(&source.name, &synced.await?);
-        Ok(())
+        let synced = synced.await?;
+        log_synced(&source.name, &synced);
+        let unread = |error: &schedules::Error| {
+            matches!(
+                error,
+                schedules::Error::Unfit(Unfit::UnreadableCalendar { .. })
+            )
+        };
+        Ok(!synced.refused.iter().any(|(_, error)| unread(error)))
     }
 
     /// Without a file, the environment decides whether there are editions. Otherwise they stay

@@ -93,7 +93,8 @@ fn firings(ready: Option<&Ready>, stretch: Stretch) -> impl Iterator<Item = Time
     let before = ready.and_then(|ready| ready.previous_before(stretch.from));
     let first = before.or_else(|| ready.and_then(|ready| ready.next_from(stretch.from)));
     let slots = std::iter::successors(first, move |slot| ready?.next_after(*slot));
-    slots
+    let left_in = slots.filter(move |slot| ready.is_some_and(|it| it.exclusion(*slot).is_none()));
+    left_in
         .filter_map(move |slot| Some(ready?.due_at(slot)))
         .skip_while(move |at| *at <= stretch.from)
         .take_while(move |at| *at <= stretch.until)

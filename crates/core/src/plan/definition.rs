@@ -1,12 +1,17 @@
 //! What people write about a schedule, and whether it can be kept.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::pings::{ADDRESS_BYTES_MAX, Pings};
+use super::{
+    pings::{ADDRESS_BYTES_MAX, Pings},
+    slots::{Quiet, Slots, Surroundings},
+    words,
+};
 use crate::{
+    calendar,
     follow::RUN_TIMEOUT_DEFAULT,
     schedule::{self, ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
     target::{Target, Unusable},
@@ -26,6 +31,8 @@ const GRACE_MAX: SignedDuration = SignedDuration::from_hours(24 * 366);
 const RETRY_FOR_DEFAULT_MIN: SignedDuration = SignedDuration::from_secs(10);
 const RETRY_FOR_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
+/// Every look asks each expression.
+const ALSO_MAX: usize = 20;
 
 /// The name of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -36,10 +43,7 @@ pub struct ScheduleName(Box<str>);
 impl ScheduleName {
     /// Accepts letters, digits, `.`, `_` and `-`: what fits into a URL, a file name and a log line.
     pub fn parse(text: &str) -> Result<Self, Unfit> {
-        let shaped = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let fits = (1..=NAME_BYTES_MAX).contains(&text.len());
-        if fits && text.chars().all(shaped) && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        {
+        if is_name(text) {
             Ok(Self(text.into()))
         } else {
             let given = text.chars().take(NAME_BYTES_MAX).collect();
@@ -57,6 +61,13 @@ impl fmt::Display for ScheduleName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a text may name a schedule or a calendar.
+pub(crate) fn is_name(text: &str) -> bool {
+    let shaped = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let fits = (1..=NAME_BYTES_MAX).contains(&text.len());
+    fits && text.chars().all(shaped) && text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// The default name of a schedule: what kind of text it comes from, and a hash of its content. The
@@ -109,16 +120,73 @@ names! {
     }
 }
 
+names! {
+    /// Where a slot goes whose day is left out.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Move {
+        /// To the same time on the next day that is not left out.
+        NextWorkday = "next_workday",
+        /// To the same time on the last day before that is not left out.
+        PreviousWorkday = "previous_workday",
+    }
+}
+
+/// Another expression of the same schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Also {
+    /// When: `0 8 * * 1-5`, `at 2026-12-24 18:00`.
+    pub expression: String,
+    /// Whose clock it reads. Default: the schedule's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tz: Option<String>,
+}
+
 /// A schedule as written: when, at what, and what to do when things do not go as planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleDefinition))]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
-    /// When: `0 8 * * 1-5`, `@10s`.
+    /// When: `0 8 * * 1-5`, `@10s`, `at 2026-12-24 18:00`.
     pub expression: String,
     /// Whose clock the expression reads.
     #[serde(default = "utc")]
     pub tz: String,
+    /// Further expressions. A time that several of them name is one slot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Also>,
+    /// Calendars on whose days it does not fire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+    /// Calendars outside whose days it does not fire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    /// Where a slot goes whose day is left out. Default: it is skipped.
+    #[serde(default, rename = "move", skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Move>,
+    /// Hours of its zone's clock in which it does not fire: `22:00-06:00`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>, example = json!(["22:00-06:00"])))]
+    pub quiet: Vec<Quiet>,
+    /// No slot is before this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<Timestamp>,
+    /// No slot is after this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_at: Option<Timestamp>,
+    /// How many slots fire; then the schedule is done. Default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub runs: Option<u32>,
+    /// Random delay: every slot waits another part of this, the same on every node.
+    #[serde(
+        default,
+        skip_serializing_if = "SignedDuration::is_zero",
+        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
+    )]
+    #[cfg_attr(feature = "schema", schema(value_type = String, example = "5m"))]
+    pub jitter: SignedDuration,
     /// At what.
     pub target: Target,
     /// What happens to missed slots.
@@ -206,6 +274,15 @@ impl Definition {
         Self {
             expression: expression.into(),
             tz: utc(),
+            also: Vec::new(),
+            except: Vec::new(),
+            only: Vec::new(),
+            moves: None,
+            quiet: Vec::new(),
+            starts_at: None,
+            ends_at: None,
+            runs: None,
+            jitter: SignedDuration::ZERO,
             target,
             catch_up: CatchUp::default(),
             grace: None,
@@ -246,6 +323,7 @@ impl Definition {
             }
         };
         bounded("splay", self.splay, 0, DAY)?;
+        bounded("jitter", self.jitter, 0, DAY)?;
         bounded("catch_up_pace", self.catch_up_pace, 0, DAY)?;
         // With none at all, every slot would be too late: nothing is decided in no time.
         bounded("grace", self.grace.unwrap_or(PROMPT), 1, GRACE_MAX)?;
@@ -258,10 +336,45 @@ impl Definition {
         if self.priority > 9 {
             return Err(Unfit::Priority(self.priority));
         }
+        self.check_days()?;
         if (self.catch_up, self.overlap) == (CatchUp::All, Overlap::CancelRunning) {
             return Err(Unfit::CancelsItself);
         }
         Ok(())
+    }
+}
+
+impl Definition {
+    /// What contradicts itself about days and bounds.
+    fn check_days(&self) -> Result<(), Unfit> {
+        if self.runs == Some(0) {
+            return Err(Unfit::Runs);
+        }
+        if self.also.len() > ALSO_MAX {
+            return Err(Unfit::TooManyExpressions);
+        }
+        if self.moves.is_some() && !self.uses_calendars() {
+            return Err(Unfit::MovesFromNothing);
+        }
+        match (self.starts_at, self.ends_at) {
+            (Some(from), Some(until)) if from > until => Err(Unfit::EndsBeforeItStarts),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether its slots depend on calendars.
+    pub fn uses_calendars(&self) -> bool {
+        !self.except.is_empty() || !self.only.is_empty()
+    }
+
+    /// The calendars it depends on.
+    pub fn calendars(&self) -> impl Iterator<Item = &str> {
+        self.except.iter().chain(&self.only).map(String::as_str)
+    }
+
+    /// Whether it says what only a node with a database can keep.
+    pub fn needs_database(&self) -> bool {
+        self.uses_calendars() || self.runs.is_some()
     }
 }
 
@@ -295,6 +408,47 @@ pub enum Unfit {
     Zone {
         /// What was given.
         tz: String,
+    },
+    /// No such calendar.
+    #[error(
+        "unknown calendar `{calendar}`; write it as [[calendar]] or by `almanack calendar put`"
+    )]
+    Calendar {
+        /// What was given.
+        calendar: String,
+    },
+    /// There is one, but its days are not known.
+    #[error("calendar `{calendar}` cannot be read: {why}")]
+    UnreadableCalendar {
+        calendar: String,
+        why: Box<calendar::Unfit>,
+    },
+    /// Only a time of day can move to another day.
+    #[error(
+        "`move` needs fixed times of day; `{expression}` names an interval: write its hours and minutes as values, or leave `move` out"
+    )]
+    CannotMove {
+        /// The whole of it.
+        expression: String,
+    },
+    /// Nothing is left out.
+    #[error("`move` needs calendars to move slots away from: add `except` or `only`")]
+    MovesFromNothing,
+    /// Too many expressions.
+    #[error("`also` has at most {ALSO_MAX} expressions")]
+    TooManyExpressions,
+    #[error("`runs` must be at least 1")]
+    Runs,
+    #[error("`ends_at` is before `starts_at`")]
+    EndsBeforeItStarts,
+    /// The bounds leave nothing.
+    #[error("no slot lies between `starts_at` and `ends_at`")]
+    OutOfTime,
+    /// It names no time from now on.
+    #[error("it would never fire: its last time was {last}")]
+    Past {
+        /// When it would have fired last.
+        last: Timestamp,
     },
     /// The target cannot work.
     #[error(transparent)]
@@ -342,7 +496,13 @@ impl Unfit {
         match self {
             Self::Name { .. } => "name",
             Self::Expression { .. } | Self::NeverFires { .. } => "expression",
+            Self::Past { .. } => "expression",
             Self::Zone { .. } => "tz",
+            Self::Calendar { .. } | Self::UnreadableCalendar { .. } => "except",
+            Self::CannotMove { .. } | Self::MovesFromNothing => "move",
+            Self::TooManyExpressions => "also",
+            Self::Runs => "runs",
+            Self::EndsBeforeItStarts | Self::OutOfTime => "ends_at",
             Self::Target(unusable) => unusable.path(),
             Self::OutOfBounds { what, .. } | Self::NotForMonitors(what) => what,
             Self::MaxCatchUp(_) => "max_catch_up",
@@ -359,63 +519,112 @@ impl Unfit {
 pub struct Ready {
     /// As written.
     pub definition: Definition,
-    timetable: Timetable,
-    zone: Arc<Zone>,
+    slots: Slots,
     offset: SignedDuration,
     /// Of slots that are counted from pings.
     pub(super) period: Option<SignedDuration>,
+    /// What the jitter of its slots is drawn from.
+    seed: u64,
 }
 
 impl Ready {
-    /// Checks and compiles. Everything depends on the name, the definition and the zone alone, so
-    /// every node plans the same.
+    /// Checks and compiles. Everything depends on the name, the definition, the zones and the
+    /// calendars alone, so every node plans the same.
     pub fn new(
         name: &ScheduleName,
         definition: Definition,
-        zone: Arc<Zone>,
+        around: impl Surroundings,
     ) -> Result<Self, Unfit> {
         definition.check()?;
-        let timetable = compile(name, &definition.expression)?;
+        let slots = Slots::new(name, &definition, &around)?;
         let offset = offset_of(name, definition.splay);
-        let period = timetable.period_s().filter(|_| definition.is_monitor());
+        let period = slots.period_s().filter(|_| definition.is_monitor());
         Ok(Self {
             definition,
-            timetable,
-            zone,
+            slots,
             offset,
             period: period.map(|seconds| SignedDuration::from_secs(seconds.into())),
+            seed: hash_of(name.as_str(), "jitter"),
         })
     }
 
     /// Whose clock it reads.
     pub fn zone(&self) -> &Zone {
-        &self.zone
+        &self.slots.first.zone
     }
 
     /// Says when it fires.
     pub fn describe(&self, language: Language) -> String {
-        self.timetable.describe(language)
+        words::describe(&self.definition, &self.slots, language)
     }
 
-    /// What is worth knowing about its expression; see [`Expression::lints`].
+    /// What is worth knowing about its expressions; see [`Expression::lints`]. Only those about the
+    /// first one know their place.
     pub fn lints(&self, from: Timestamp, round_s: u32) -> Vec<Warning> {
-        // It was read before, so it reads now.
-        Expression::parse(&self.definition.expression, Mode::Strict)
-            .map(|read| read.lints(&self.timetable, &self.zone, from, round_s))
-            .unwrap_or_default()
+        let mut warnings = Vec::new();
+        for (place, rule) in self.slots.rules().enumerate() {
+            // It was read before, so it reads now.
+            let read = Expression::parse(&rule.expression, Mode::Strict);
+            let found = read.map(|read| read.lints(&rule.timetable, &rule.zone, from, round_s));
+            warnings.extend(found.into_iter().flatten().map(|warning| Warning {
+                span: warning.span.filter(|_| place == 0),
+                ..warning
+            }));
+        }
+        warnings
     }
 
     /// The changes of the clocks that touch a slot; see [`Timetable::clock_changes`].
     pub fn clock_changes(&self, from: Timestamp, until: Timestamp) -> Vec<ClockChange> {
-        self.timetable.clock_changes(&self.zone, from, until)
+        let rules = self.slots.rules();
+        rules
+            .flat_map(|rule| rule.timetable.clock_changes(&rule.zone, from, until))
+            .collect()
     }
 
     /// The first slot after `at`.
+    #[inline]
     pub fn next_after(&self, at: Timestamp) -> Option<Timestamp> {
         if let Some(period) = self.period {
             return at.checked_add(period).ok();
         }
-        self.timetable.next_after(at, &self.zone)
+        self.slots.next_after(at)
+    }
+
+    /// Why a slot is left out by a calendar or quiet hours, if it is.
+    pub fn exclusion(&self, slot: Timestamp) -> Option<String> {
+        self.slots.exclusion(slot)
+    }
+
+    /// Whether some slots may be left out.
+    pub fn leaves_out(&self) -> bool {
+        self.slots.leaves_out()
+    }
+
+    /// The first slot at or after `at` that is not left out.
+    pub fn next_firing_from(&self, at: Timestamp) -> Option<Timestamp> {
+        if self.leaves_out() {
+            self.slots.next_left_in(at)
+        } else {
+            self.next_from(at)
+        }
+    }
+
+    /// The first slot after `at` that is not left out.
+    pub fn next_firing_after(&self, at: Timestamp) -> Option<Timestamp> {
+        self.next_firing_from(self.next_after(at)?)
+    }
+
+    /// The first slot after `at`, unless `done` runs were all.
+    pub fn next_run_after(&self, at: Timestamp, done: u64) -> Option<Timestamp> {
+        let left = self.runs_left(done).is_none_or(|left| left > 0);
+        left.then(|| self.next_after(at)).flatten()
+    }
+
+    /// How many slots may still fire, if that is limited.
+    pub fn runs_left(&self, done: u64) -> Option<u64> {
+        let runs = self.definition.runs?;
+        Some(u64::from(runs).saturating_sub(done))
     }
 
     /// The first slot at or after `at`.
@@ -430,24 +639,25 @@ impl Ready {
         if let Some(period) = self.period {
             return at.checked_sub(period).ok();
         }
-        self.timetable.previous_before(at, &self.zone)
+        self.slots.previous_before(at)
     }
 
     /// Whether `at` is a slot. Where slots are counted from pings, only the ledger knows.
     pub fn matches(&self, at: Timestamp) -> bool {
-        self.period.is_some() || self.timetable.matches(at, &self.zone)
+        self.period.is_some() || self.slots.matches(at)
     }
 
-    /// When a slot is to fire: at once, or its schedule's own part of the splay later, but always
-    /// before the next slot.
+    /// When a slot is to fire: at once, or its schedule's own part of the splay and the slot's own
+    /// part of the jitter later, but always before the next slot.
     pub fn due_at(&self, slot: Timestamp) -> Timestamp {
-        if self.offset.is_zero() {
+        let wanted = self.offset + self.jitter_of(slot);
+        if wanted.is_zero() {
             return slot;
         }
-        let room = self.gap_after(slot).map_or(self.offset, |gap| {
+        let room = self.gap_after(slot).map_or(wanted, |gap| {
             gap.saturating_sub(SignedDuration::from_secs(1))
         });
-        let offset = self.offset.min(room).max(SignedDuration::ZERO);
+        let offset = wanted.min(room).max(SignedDuration::ZERO);
         slot.saturating_add(offset).unwrap_or(slot)
     }
 
@@ -481,12 +691,21 @@ impl Ready {
         })
     }
 
+    /// Looks random, and is the same for everyone who asks: from the name and the slot.
+    fn jitter_of(&self, slot: Timestamp) -> SignedDuration {
+        let Ok(most @ 1..) = u64::try_from(self.definition.jitter.as_secs()) else {
+            return SignedDuration::ZERO;
+        };
+        let drawn = hash_of(&slot.as_second().to_string(), &self.seed.to_string());
+        SignedDuration::from_secs(i64::try_from(drawn % (most + 1)).unwrap_or(0))
+    }
+
     fn gap_after(&self, slot: Timestamp) -> Option<SignedDuration> {
         self.next_after(slot).map(|next| next.duration_since(slot))
     }
 }
 
-fn compile(name: &ScheduleName, expression: &str) -> Result<Timetable, Unfit> {
+pub(super) fn compile(name: &ScheduleName, expression: &str) -> Result<Timetable, Unfit> {
     let parsed =
         Expression::parse(expression, Mode::Strict).map_err(|error| Unfit::Expression {
             expression: expression.to_owned(),

@@ -32,6 +32,8 @@ names! {
         NoPing = "no_ping",
         /// No ping had ever come: the job was not watched yet.
         NeverPinged = "never_pinged",
+        /// Its day is left out by a calendar, or its time lies in quiet hours.
+        Excluded = "excluded",
     }
 }
 
@@ -109,7 +111,8 @@ pub struct Slot {
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = VerdictOnWire))]
     pub verdict: Verdict,
-    /// The facts behind it, for people: who paused and why, which firing was still running.
+    /// The facts behind it, for people: who paused and why, which firing was still running, which
+    /// holiday it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The schedule's revision that was planned by.
@@ -172,6 +175,11 @@ impl Ledger {
                 decided_at: self.decided_at,
             }),
         }
+    }
+
+    /// Adds the next slot, which is left out.
+    pub(super) fn exclude(&mut self, slot: Timestamp, why: &str) {
+        self.add(slot, Verdict::Skipped(Reason::Excluded), Some(why));
     }
 
     pub(super) fn into_rows(self) -> Vec<Slot> {

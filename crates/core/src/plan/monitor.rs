@@ -281,6 +281,9 @@ impl Definition {
     pub(super) fn check_monitor(&self) -> Result<(), Unfit> {
         let plain = Self::new("", self.target.clone());
         let about_firings = [
+            ("move", self.moves != plain.moves),
+            ("runs", self.runs != plain.runs),
+            ("jitter", self.jitter != plain.jitter),
             ("catch_up", self.catch_up != plain.catch_up),
             ("max_catch_up", self.max_catch_up != plain.max_catch_up),
             ("catch_up_pace", self.catch_up_pace != plain.catch_up_pace),
@@ -288,6 +291,7 @@ impl Definition {
             ("splay", self.splay != plain.splay),
             ("on_resume", self.on_resume != plain.on_resume),
             ("retry_for", self.retry_for != plain.retry_for),
+            ("run_timeout", self.run_timeout != plain.run_timeout),
             ("priority", self.priority != plain.priority),
             ("pings", self.pings != plain.pings),
         ];

@@ -7,7 +7,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Ready, Schedule, Slot, State};
+use super::{Ready, Schedule, Slot, State, look_at};
 
 /// A cursor so little ahead is another node's, whose clock is a moment faster.
 pub const AHEAD_MIN: SignedDuration = SignedDuration::from_mins(1);
@@ -23,7 +23,8 @@ pub struct Rewound {
 
 /// Whether slots that have not come are behind the cursor.
 pub fn is_ahead(schedule: &Schedule, ready: &Ready, now: Timestamp) -> bool {
-    if matches!(schedule.state, State::Parked { .. }) {
+    let used_up = ready.runs_left(schedule.runs) == Some(0);
+    if used_up || matches!(schedule.state, State::Parked { .. }) {
         return false;
     }
     let coming = now.saturating_add(AHEAD_MIN).ok();
@@ -48,8 +49,9 @@ pub fn rewind(
     let mut rewound = schedule.clone();
     rewound.next_at = Some(from);
     rewound.waits_since = None;
-    if schedule.state == State::Active {
-        rewound.look_at = Some(ready.due_at(from));
+    if let State::Active | State::Done { .. } = schedule.state {
+        rewound.state = State::Active;
+        rewound.look_at = Some(look_at(ready, from));
     }
     Some(Rewound {
         schedule: rewound,

@@ -58,6 +58,11 @@ pub enum State {
         /// Since when.
         since: Timestamp,
     },
+    /// No slot is to come: its time, its bounds or its runs are used up.
+    Done {
+        /// Since when.
+        since: Timestamp,
+    },
 }
 
 impl State {
@@ -71,7 +76,7 @@ impl State {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleState))]
 struct StateOnWire<'a> {
-    /// `active`, `paused`, `parked` or `removed`.
+    /// `active`, `paused`, `parked`, `removed` or `done`.
     state: &'static str,
     /// The pause it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +87,9 @@ struct StateOnWire<'a> {
     /// When it was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     removed_at: Option<Timestamp>,
+    /// When its last slot was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done_at: Option<Timestamp>,
 }
 
 /// The reason why a schedule cannot be planned.
@@ -99,6 +107,7 @@ impl Serialize for State {
             paused: None,
             parked: None,
             removed_at: None,
+            done_at: None,
         };
         match self {
             Self::Active => {}
@@ -108,6 +117,7 @@ impl Serialize for State {
                 wire.parked = Some(Parked { since, reason });
             }
             Self::Removed { since } => wire.removed_at = Some(*since),
+            Self::Done { since } => wire.done_at = Some(*since),
         }
         wire.serialize(serializer)
     }
@@ -168,6 +178,9 @@ pub struct Schedule {
     /// forced it, or the policy allowed it. Any of them may be the last to end.
     #[serde(skip)]
     pub beside: Vec<Subject>,
+    /// How many of its `runs` are used up; 0 where their number is not limited.
+    #[serde(rename = "runs_done", skip_serializing_if = "is_zero")]
+    pub runs: u64,
     /// When it was first written.
     pub created_at: Timestamp,
     /// When a person last changed it.
@@ -196,6 +209,7 @@ impl Schedule {
             look_at: next_at,
             last: None,
             beside: Vec::new(),
+            runs: 0,
             created_at: now,
             changed_at: now,
         }
@@ -221,6 +235,11 @@ impl Schedule {
         let over = open.len().saturating_sub(BESIDE_MAX);
         self.beside = open.split_off(over);
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn identity(subject: &Subject) -> Option<Identity> {
@@ -249,6 +268,8 @@ names! {
         Rewound = "rewound",
         /// Taken away.
         Removed = "removed",
+        /// Its last slot was decided.
+        Done = "done",
     }
 }
 

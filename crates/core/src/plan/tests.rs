@@ -1,5 +1,6 @@
 //! Looks at a schedule, written as "what was due, and what happened to each slot".
 
+mod calendars;
 mod laws;
 mod monitors;
 mod tables;
@@ -59,6 +60,7 @@ pub(super) fn schedule(ready: &Ready, next_at: Timestamp) -> Schedule {
         look_at: Some(next_at),
         last: None,
         beside: Vec::new(),
+        runs: 0,
         created_at: at(CREATED),
         changed_at: at(CREATED),
     }

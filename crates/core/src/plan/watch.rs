@@ -13,7 +13,7 @@
 use jiff::Timestamp;
 
 use super::{
-    Look, Plan, SLOTS_MAX, due_slots,
+    Due, Look, Plan, due_slots,
     ledger::{Ledger, Reason, Verdict},
     monitor::{Arrival, DownCause, Monitor, MonitorWrite, PingKind, exit},
     rest,
@@ -87,22 +87,29 @@ pub fn hear(look: Look<'_>, arrival: &Arrival) -> Heard {
 /// Misses the slots whose grace has passed, and a run that has taken longer than that.
 fn miss(look: Look<'_>, mut monitor: Monitor) -> Plan {
     let Look { ready, now, .. } = look;
-    let (missed, following) = due_slots(look, SLOTS_MAX, |slot| ready.deadline(slot) <= now);
+    let (due, following) = due_slots(look, 0, |slot| ready.deadline(slot) <= now);
     let mut ledger = Ledger::new(look.schedule.revision, now);
     let reason = match monitor.last_ping_at {
         Some(_) => Reason::NoPing,
         None => Reason::NeverPinged,
     };
     let detail = last_heard(&monitor);
-    for slot in &missed {
-        ledger.add(*slot, Verdict::Skipped(reason), detail.as_deref());
+    let mut first_missed = None;
+    for Due { slot, excluded } in due {
+        match excluded {
+            Some(why) => ledger.exclude(slot, &why),
+            None => {
+                first_missed.get_or_insert(slot);
+                ledger.add(slot, Verdict::Skipped(reason), detail.as_deref());
+            }
+        }
     }
-    if let (Reason::NoPing, Some(first)) = (reason, missed.first()) {
+    if let (Reason::NoPing, Some(first)) = (reason, first_missed) {
         let detail = format!(
             "no ping since {}; one was due at {first}",
-            monitor.last_ping_at.unwrap_or(*first)
+            monitor.last_ping_at.unwrap_or(first)
         );
-        monitor.goes_down(ready.deadline(*first), DownCause::NoPing, detail);
+        monitor.goes_down(ready.deadline(first), DownCause::NoPing, detail);
     }
     let overruns_at = monitor.overruns_at(look.schedule, ready);
     if let (Some(at), Some(started)) = (overruns_at.filter(|at| *at <= now), &monitor.started) {
@@ -115,7 +122,7 @@ fn miss(look: Look<'_>, mut monitor: Monitor) -> Plan {
         ..rest(look.schedule, None)
     };
     plan.waits_since = None;
-    plan.look_at = if missed.len() == SLOTS_MAX {
+    plan.look_at = if following.is_some_and(|slot| ready.deadline(slot) <= now) {
         Some(now)
     } else {
         look_at(look, &plan, &monitor)
@@ -142,7 +149,10 @@ fn meet(look: Look<'_>, plan: &mut Plan, arrival: &Arrival, before: Option<Times
         }
     } else {
         while let Some(slot) = next.filter(|slot| *slot <= now) {
-            ledger.add(slot, Verdict::Pinged, detail.as_deref());
+            match ready.exclusion(slot) {
+                Some(why) => ledger.exclude(slot, &why),
+                None => ledger.add(slot, Verdict::Pinged, detail.as_deref()),
+            }
             next = ready.next_after(slot);
         }
     }

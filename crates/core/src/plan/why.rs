@@ -31,6 +31,8 @@ pub struct Facts<'a> {
     pub rule: &'a str,
     /// Whether the instant is a slot by that rule.
     pub is_slot: bool,
+    /// Why a calendar or quiet hours leave it out, as they are now.
+    pub excluded: Option<&'a str>,
     /// The slots before and after it.
     pub neighbours: (Option<Timestamp>, Option<Timestamp>),
     /// When the schedule was first written.
@@ -201,6 +203,10 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
         }
         Reason::NeverPinged => format!("no ping had ever come until {decided_at}{together}"),
         Reason::Cancelled => format!("its firing had been cancelled before {decided_at}{together}"),
+        Reason::Excluded => {
+            let why = detail.unwrap_or("a calendar leaves it out");
+            format!("{why}{together}")
+        }
     }
 }
 
@@ -289,6 +295,14 @@ fn passed(facts: Facts<'_>) -> String {
             "{at} did not fire: the schedule had been removed at {}.",
             edit.at
         ),
+        Some(edit) if edit.edited == Edited::Done => {
+            let note = edit.note.as_deref().map(|note| format!(" ({note})"));
+            format!(
+                "{at} did not fire: the schedule was done at {}{}.",
+                edit.at,
+                note.unwrap_or_default()
+            )
+        }
         Some(edit) if edit.edited == Edited::Parked && facts.earlier_kept => {
             format!(
                 "{at} did not fire: the schedule had been parked at {}.",
@@ -308,6 +322,9 @@ fn undecided(facts: Facts<'_>) -> String {
         State::Removed { since } => {
             format!("{at} does not fire: the schedule was removed at {since}.")
         }
+        State::Done { since } => {
+            format!("{at} does not fire: the schedule has been done since {since}.")
+        }
         State::Parked { since, reason } => format!(
             "{at} is undecided: the schedule has been parked since {since} ({reason}); it is \
              planned again once that is corrected."
@@ -322,6 +339,7 @@ fn undecided(facts: Facts<'_>) -> String {
         State::Active if at > facts.now && facts.next_at.is_some_and(|next| at < next) => {
             format!("{at} will not fire: a clock that was ahead planned this schedule. {REWIND}.")
         }
+        _ if let Some(why) = facts.excluded => format!("{at} does not fire: {why}."),
         _ if at > facts.now => {
             let due_at = at.saturating_add(facts.splay).unwrap_or(at);
             let wait = lateness(due_at.duration_since(facts.now));

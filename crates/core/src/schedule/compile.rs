@@ -27,6 +27,7 @@ fn table(fields: &Fields, name: &str) -> Table {
         minutes: bits(Field::Minute),
         weekdays: bits(Field::Weekday) << (7 * EVERY),
         years: years(fields),
+        workdays: None,
         hours: narrow(bits(Field::Hour)),
         days: narrow(bits(Field::Day) >> 1),
         nearest: 0,
@@ -73,6 +74,7 @@ fn add_modifier(table: &mut Table, term: Term) {
         Term::NearestWorkday(day) => table.nearest |= 1 << (day - 1),
         Term::Nth { weekday, nth } => table.weekdays |= weekday_bit(weekday, nth.into()),
         Term::LastWeekday(weekday) => table.weekdays |= weekday_bit(weekday, LAST),
+        Term::NthWorkday(nth) => table.workdays.get_or_insert_default().nth |= 1 << nth,
         _ => {}
     }
 }

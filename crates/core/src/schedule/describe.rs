@@ -141,6 +141,13 @@ impl Table {
         named.collect()
     }
 
+    /// The n-th business days: n from 1 to 23, or none for the last.
+    fn nth_workdays(&self) -> Vec<Option<u32>> {
+        let nth = self.workdays.as_ref().map_or(0, |workdays| workdays.nth);
+        let counted = values(u64::from(nth)).map(|nth| (nth > 0).then_some(nth));
+        counted.collect()
+    }
+
     /// The months, unless it is all of them.
     fn some_months(&self) -> Option<Vec<u32>> {
         let months: Vec<u32> = values(u64::from(self.months) << 1).collect();

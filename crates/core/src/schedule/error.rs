@@ -89,9 +89,18 @@ pub enum Problem {
     /// `L` as a weekday: Saturday for some, the last day of the month for others.
     #[error("day of week: `L` needs the weekday it is the last of, like 5L")]
     BareLast,
-    /// `L-3`, which not every implementation knows.
-    #[error("day of month: days before the last are read in imports only")]
-    BeforeLast,
+    /// `W#3` as a day of the month.
+    #[error("day of month: business days are counted in the day of week field")]
+    WorkdayOfMonth,
+    /// The n-th business day of a month, with n beyond 23.
+    #[error("day of week: a month has 1 to 23 business days, not `{found}`")]
+    NthWorkday { found: String },
+    /// `at` without a date and a time.
+    #[error("`at` needs a date and a time: at 2026-12-24 18:00")]
+    Instant,
+    /// `at` with an offset.
+    #[error("`at` is a time of the schedule's zone; `{found}` names another")]
+    Offset { found: String },
     /// `l`, `w` or `h`.
     #[error("{field}: modifiers are capital letters; `{found}` is not")]
     LowerCase { field: Field, found: String },
@@ -162,7 +171,8 @@ impl Error {
         let advice = match &self.problem {
             Problem::FieldCount { .. } => "write minute, hour, day of month, month, day of week",
             Problem::BareLast => "write SAT for Saturdays, 6L for the month's last Saturday",
-            Problem::BeforeLast => "days 28-31 are in the last days of every month but February",
+            Problem::WorkdayOfMonth => "write it in the last field: 0 8 * * W#3",
+            Problem::Offset { .. } => "write the wall time without an offset, and the zone as `tz`",
             Problem::Nickname { .. } => "write @yearly, @monthly, @weekly, @daily, @hourly or @10s",
             Problem::ZonePrefix => "name the zone beside the expression, as `tz` or `--tz`",
             _ => return None,

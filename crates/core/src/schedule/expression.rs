@@ -71,7 +71,7 @@ pub(super) enum Term {
     Hash { first: u16, last: u16 },
     /// `H/n` or `H(a-b)/n`: a step whose beginning is picked.
     HashStep { first: u16, last: u16, step: u16 },
-    /// `L`, and in imports `L-n`: so many days before the last day of the month.
+    /// `L`, `L-n`: so many days before the last day of the month.
     LastDay { before: u16 },
     /// `LW`: the last day of the month from Monday to Friday.
     LastWorkday,
@@ -81,6 +81,8 @@ pub(super) enum Term {
     Nth { weekday: u16, nth: u16 },
     /// `dL` or `d#L`
     LastWeekday(u16),
+    /// `W#n`: the n-th business day of the month; 0 for `W#L`, the last.
+    NthWorkday(u16),
 }
 
 impl Expression {

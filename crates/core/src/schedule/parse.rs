@@ -1,7 +1,8 @@
 //! Reading an expression: the outer shape. The inside of a field is read in [`list`].
 //!
 //! ```text
-//! expression := [zone] (nickname | fields)        zone in imports only
+//! expression := [zone] (nickname | fields | once) zone in imports only
+//! once       := "at" date time
 //! fields     := [second] minute hour day month weekday [year]
 //! zone       := ("CRON_TZ=" | "TZ=") name
 //! ```
@@ -16,6 +17,7 @@ use crate::place::{Token, words};
 mod item;
 mod list;
 mod nickname;
+mod once;
 mod value;
 
 /// How much an expression may take for granted.
@@ -23,7 +25,7 @@ mod value;
 pub enum Mode {
     /// What every careful implementation reads alike. For whatever people write for Almanack.
     Strict,
-    /// Also `5/20`, `FRI-MON`, `L-3` and `CRON_TZ=`, in their usual meaning. For what comes from
+    /// Also `5/20`, `FRI-MON` and `CRON_TZ=`, in their usual meaning. For what comes from
     /// elsewhere and cannot be asked.
     Import,
 }
@@ -37,6 +39,8 @@ pub(super) fn parse(text: &str, mode: Mode) -> Result<Expression, Error> {
     };
     let rule = if first.text.starts_with('@') {
         nickname::rule(&tokens)?
+    } else if first.text.eq_ignore_ascii_case("at") {
+        Rule::Fields(Box::new(once::fields(&tokens)?))
     } else {
         Rule::Fields(Box::new(fields(&tokens, mode)?))
     };

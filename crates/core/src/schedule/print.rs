@@ -85,6 +85,8 @@ impl Term {
             Self::NearestWorkday(day) => write!(f, "{day}W"),
             Self::Nth { weekday, nth } => write!(f, "{weekday}#{nth}"),
             Self::LastWeekday(weekday) => write!(f, "{weekday}L"),
+            Self::NthWorkday(0) => f.write_str("W#L"),
+            Self::NthWorkday(nth) => write!(f, "W#{nth}"),
         }
     }
 }

@@ -8,7 +8,7 @@
 use super::{
     YEAR_MAX, YEAR_MIN,
     civil::{DAY_S, Month, weekday},
-    timetable::{DayRule, EVERY, LAST, Table},
+    timetable::{DayRule, EVERY, LAST, Table, Workdays},
 };
 
 mod time;
@@ -80,6 +80,13 @@ impl Table {
             Some(day) => join(day, self.last_time()),
             None => NEVER_BEFORE,
         }
+    }
+
+    /// Whether a day is meant.
+    pub(super) fn has_day(&self, day: u32) -> bool {
+        let (month, of_month) = Month::of(day);
+        let days = self.days_of(month, day - (of_month - 1));
+        i64::from(day) * DAY_S < END && (days >> (of_month - 1)) & 1 == 1
     }
 
     /// Where weekdays alone decide, no calendar is needed: most schedules are of this kind.
@@ -201,6 +208,9 @@ impl Table {
         if self.has_weekday_modifiers() {
             weekdays |= self.modified_weekdays(first, length);
         }
+        if let Some(workdays) = &self.workdays {
+            weekdays |= workdays.of_month(first_day, length);
+        }
         let matching = if self.rule == DayRule::Either {
             days | weekdays
         } else {
@@ -229,6 +239,20 @@ impl Table {
         let nth = ((weeks >> first) & low) | ((weeks << (7 - first)) & (FIVE_WEEKS ^ low));
         let last_week = 0x7f << (length - 7);
         low_word(nth) | (each_week(self.weekday_group(LAST), first) & last_week)
+    }
+}
+
+impl Workdays {
+    /// Those of a month that are meant: bit n is day n + 1.
+    fn of_month(&self, first_day: u32, length: u32) -> u32 {
+        let days = (0..length).filter(|day| self.days.is_workday(first_day + day));
+        let mut meant = 0;
+        let mut last = None;
+        for (nth, day) in (1_u32..).zip(days) {
+            meant |= ((self.nth >> nth) & 1) << day;
+            last = Some(day);
+        }
+        meant | last.map_or(0, |day| (self.nth & 1) << day)
     }
 }
 

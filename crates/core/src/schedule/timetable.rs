@@ -1,10 +1,11 @@
 //! A compiled expression: sets of numbers as bits.
 //!
 //! A million schedules must fit into memory and answer in nanoseconds, so this is one small value
-//! without pointers, except for years: they are rarely written, and 230 bits would double the size
-//! of everything.
+//! without pointers, except for what is rarely written: years, whose 230 bits would double the size
+//! of everything, and business days, which depend on calendars.
 
 use super::expression::Every;
+use crate::calendar::DayFilter;
 
 /// Which instants a schedule names, once its zone is given.
 ///
@@ -30,6 +31,8 @@ pub(super) struct Table {
     pub(super) weekdays: u64,
     /// Bit n is the year 1970 + n; none means all.
     pub(super) years: Option<Box<[u64; 4]>>,
+    /// Business days that are counted from the ends of a month.
+    pub(super) workdays: Option<Box<Workdays>>,
     /// Bit n is hour n.
     pub(super) hours: u32,
     /// Bit n is day n + 1.
@@ -46,6 +49,15 @@ pub(super) struct Table {
     pub(super) weekly: bool,
     pub(super) rule: DayRule,
     pub(super) pace: Pace,
+}
+
+/// Business days: Monday to Friday, without the days that the schedule's calendars leave out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Workdays {
+    /// Bit n is the n-th of a month; bit 0 is the last.
+    pub(super) nth: u32,
+    /// What the calendars leave out.
+    pub(super) days: DayFilter,
 }
 
 /// The group of weekdays that count in every week.
@@ -81,6 +93,22 @@ impl Timetable {
             Plan::Table(_) => None,
         }
     }
+
+    /// The same, with business days counted by calendars.
+    #[must_use]
+    pub fn counting_by(mut self, days: &DayFilter) -> Self {
+        if let Plan::Table(table) = &mut self.plan
+            && let Some(workdays) = &mut table.workdays
+        {
+            workdays.days.clone_from(days);
+        }
+        self
+    }
+
+    /// Whether its times of day are plain values: nothing else can be moved to another day.
+    pub fn is_fixed_time(&self) -> bool {
+        matches!(&self.plan, Plan::Table(table) if table.pace == Pace::Fixed)
+    }
 }
 
 impl Table {
@@ -96,7 +124,7 @@ impl Table {
 
     /// Whether some weekdays count in one week only.
     pub(super) fn has_weekday_modifiers(&self) -> bool {
-        (self.weekdays >> 7) != 0
+        (self.weekdays >> 7) != 0 || self.workdays.is_some()
     }
 
     pub(super) fn has_month(&self, month: u32) -> bool {
@@ -121,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_compiled_schedule_fits_into_a_cache_line() {
-        assert_eq!(size_of::<Timetable>(), 56);
-        assert_eq!(size_of::<Option<Timetable>>(), 56);
+        assert_eq!(size_of::<Timetable>(), 64);
+        assert_eq!(size_of::<Option<Timetable>>(), 64);
     }
 }

@@ -37,12 +37,35 @@ pub(crate) fn write_plan(
     after.next_at = plan.next_at;
     after.waits_since = plan.waits_since;
     after.look_at = plan.look_at;
+    if ready.definition.runs.is_some() {
+        after.runs = after.runs.saturating_add(plan.fires.len() as u64);
+    }
     if plan.resumes {
         after.state = State::Active;
         after.revision += 1;
         write.edit = Some(edit(&write.schedule, Edited::Resumed, PLANNER, now));
     }
+    if plan.next_at.is_none() && write.schedule.state == State::Active {
+        end(&mut write, ready, now);
+    }
     Ok(write)
+}
+
+/// No slot is to come: the schedule is done.
+pub(crate) fn end(write: &mut ScheduleWrite, ready: &Ready, now: Timestamp) {
+    let after = &mut write.schedule;
+    after.state = State::Done { since: now };
+    (after.next_at, after.look_at, after.waits_since) = (None, None, None);
+    after.revision += 1;
+    let note = match (ready.runs_left(after.runs), ready.definition.runs) {
+        (Some(0), Some(runs)) => format!("{} of {runs} runs", after.runs),
+        _ => "no time is left".to_owned(),
+    };
+    let done = edit(&write.schedule, Edited::Done, PLANNER, now);
+    write.edit = Some(Edit {
+        note: Some(note),
+        ..done
+    });
 }
 
 /// Has the schedule remember what the write fires, and what of `running` (newest first) goes on

@@ -119,7 +119,10 @@ impl Schedules {
                     ),
                 });
             }
-            slots.push((slot, slot_identity(&schedule.name, slot)?));
+            // What a calendar leaves out is no slot to make up for.
+            if ready.exclusion(slot).is_none() {
+                slots.push((slot, slot_identity(&schedule.name, slot)?));
+            }
             next = ready.next_after(slot);
         }
         let identities: Vec<Identity> = slots.iter().map(|(_, id)| id.clone()).collect();

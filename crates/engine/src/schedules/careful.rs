@@ -4,7 +4,9 @@
 
 use std::fmt;
 
-use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName, State};
+use almanack_core::plan::{
+    Definition, Edited, Origin, Ready, Schedule, ScheduleName, State, Unfit,
+};
 
 use super::{Changed, Error, Schedules, new};
 
@@ -50,8 +52,12 @@ impl Schedules {
         writer: Writer<'_>,
         expected: Expected,
     ) -> Result<Changed, Error> {
+        if definition.uses_calendars() {
+            self.refresh().await?;
+        }
         let ready = &self.check(name, definition)?;
         self.check_reach(ready, writer.origin)?;
+        self.check_future(ready, writer.origin)?;
         self.decide(name, |found, now| {
             Box::pin(async move {
                 check(name, found.as_ref(), expected)?;
@@ -63,6 +69,16 @@ impl Schedules {
             })
         })
         .await
+    }
+
+    /// What nobody can mean is refused. A file may keep what was done long ago.
+    fn check_future(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
+        let now = self.clock.now();
+        if origin != Origin::Api || ready.next_after(now).is_some() {
+            return Ok(());
+        }
+        let last = ready.previous_before(now).unwrap_or(now);
+        Err(Unfit::Past { last }.into())
     }
 
     /// [`Self::remove`], if it is the writer's own and as expected.

@@ -70,7 +70,7 @@ pub enum Error {
     Store(#[from] store::Error),
 }
 
-fn owner(origin: Origin) -> &'static str {
+pub(crate) fn owner(origin: Origin) -> &'static str {
     match origin {
         Origin::File => "the configuration file",
         Origin::Dispatch => "DISPATCH",

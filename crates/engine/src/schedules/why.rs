@@ -3,8 +3,8 @@
 use almanack_core::{
     history::cancellation,
     plan::{
-        Cancelled, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State, Unfit, Verdict,
-        slot_identity, why,
+        Cancelled, Definition, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State,
+        Unfit, Verdict, slot_identity, why,
     },
     store::{HistoryPage, LedgerPage},
     task::{Status, Task, TaskId},
@@ -59,14 +59,12 @@ impl Schedules {
         let ids: Vec<TaskId> = firing.iter().map(|task| task.id).collect();
         let followed = self.store.load_followed(&ids).await?.pop();
         let cancelled = self.cancelled(firing.as_ref()).await?;
-        let rule = format!(
-            "`{name}` (`{}` in {})",
-            ready.definition.expression, ready.definition.tz
-        );
+        let rule = format!("`{name}` ({})", rule_words(&ready));
         let sentence = why(Facts {
             at,
             rule: &rule,
             is_slot,
+            excluded: ready.exclusion(at).as_deref(),
             neighbours: (ready.previous_before(at), ready.next_after(at)),
             created_at: schedule.created_at,
             in_force,
@@ -132,6 +130,22 @@ impl Schedules {
         let stored = edit.map_or(&schedule.definition, |edit| &edit.definition);
         Ok(self.zones.ready_stored(&schedule.name, stored)?)
     }
+}
+
+/// Every expression with its zone.
+fn rule_words(ready: &Ready) -> String {
+    let Definition {
+        expression,
+        tz,
+        also,
+        ..
+    } = &ready.definition;
+    let mut words = format!("`{expression}` in {tz}");
+    for it in also {
+        let tz = it.tz.as_ref().unwrap_or(tz);
+        words += &format!(", `{}` in {tz}", it.expression);
+    }
+    words
 }
 
 /// Whether it is a slot at all is unknown, and why is what the requester needs to hear.

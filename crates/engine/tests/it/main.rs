@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod calendars;
 mod chain;
 mod clock;
 mod dispatch;

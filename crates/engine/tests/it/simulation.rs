@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    plan::{CatchUp, Definition, Origin, Overlap, ScheduleName, Slot},
+    calendar,
+    plan::{Also, CatchUp, Definition, Origin, Overlap, Quiet, ScheduleName, Slot},
     store::{LedgerPage, ScheduleStore, TaskStore},
     target::Target,
     time::Clock,
 };
 use almanack_engine::{
+    calendars::Calendars,
     planner::Planner,
     schedules::{Schedules, Wanted},
     simulation::{Simulation, simulate},
@@ -42,7 +44,44 @@ fn day() -> Vec<Wanted> {
         wanted("hourly", "7 * * * *", CatchUp::All),
         wanted("none", "*/20 * * * *", CatchUp::None),
         wanted("nightly", "30 2 * * *", CatchUp::Latest),
+        with("left-out", "*/30 * * * *", |it| {
+            it.except = vec!["mondays".to_owned()]
+        }),
+        with("quiet", "@900s", |it| {
+            it.quiet = Quiet::parse("22:00-03:30").into_iter().collect()
+        }),
+        with("twice", "@hourly", |it| it.runs = Some(2)),
+        with("once", "at 2026-01-05 12:00", |_| {}),
+        with("jitter", "@hourly", |it| {
+            it.jitter = SignedDuration::from_mins(9)
+        }),
+        with("bounded", "@600s", |it| it.ends_at = Some(at(HOUR))),
+        with("two", "@hourly", |it| {
+            let expression = "30 * * * *".to_owned();
+            it.also = vec![Also {
+                expression,
+                tz: None,
+            }];
+        }),
     ]
+}
+
+fn with(name: &str, expression: &str, change: impl Fn(&mut Definition)) -> Wanted {
+    let mut wanted = wanted(name, expression, CatchUp::Latest);
+    change(&mut wanted.definition);
+    wanted
+}
+
+fn of_mondays() -> calendar::Definition {
+    calendar::Definition {
+        weekdays: vec![calendar::Weekday::Monday],
+        ..calendar::Definition::default()
+    }
+}
+
+fn mondays() -> calendar::Calendars {
+    let compiled = calendar::Calendar::new("mondays", &of_mondays(), None).map(Arc::new);
+    std::iter::once(("mondays".to_owned(), compiled)).collect()
 }
 
 fn simulation() -> Simulation {
@@ -68,17 +107,20 @@ async fn ledger(store: &SqliteStore, schedules: &Schedules, name: &ScheduleName)
 #[tokio::test]
 async fn dp_14_a_simulation_lists_what_the_planner_does() {
     let simulation = simulation();
-    let simulated = simulate(
-        Arc::new(SqliteStore::in_memory().unwrap()),
-        day(),
-        &simulation,
-    );
-    let simulated = simulated.await.unwrap();
+    let simulated = simulate(&Zones::with_calendars(mondays()), day(), &simulation);
     let store = Arc::new(SqliteStore::in_memory().unwrap());
     let clock = Arc::new(ManualClock::at(START - SignedDuration::from_micros(1)));
     let zones = Arc::new(Zones::default());
     let planner = Planner::new(store.clone(), clock.clone(), zones.clone());
     let schedules = Schedules::new(store.clone(), clock.clone(), zones);
+    Calendars::new(
+        store.clone(),
+        clock.clone(),
+        Arc::new(Schedules::new(store.clone(), clock.clone(), Arc::default())),
+    )
+    .put("mondays", of_mondays(), Origin::Api)
+    .await
+    .unwrap();
     for Wanted { name, definition } in day() {
         let put = schedules.put(&name, definition, Origin::Api, "ada");
         put.await.unwrap();
@@ -92,7 +134,8 @@ async fn dp_14_a_simulation_lists_what_the_planner_does() {
         }
         clock.advance(SignedDuration::from_secs(1));
     }
-    assert_eq!(simulated.parts.len(), 4);
+    assert_eq!(simulated.parts.len(), 11);
+    assert!(simulated.refused.is_empty(), "{:?}", simulated.refused);
     let mut slots = 0;
     for part in &simulated.parts {
         let done = ledger(&store, &schedules, &part.name).await;
@@ -101,7 +144,7 @@ async fn dp_14_a_simulation_lists_what_the_planner_does() {
     }
     assert_eq!(
         slots,
-        144 + 24 + 72 + 1,
+        144 + 24 + 72 + 1 + 48 + 96 + 2 + 1 + 24 + 7 + 48,
         "every slot of the day is simulated"
     );
     let (fired, skipped) = simulated.counts();
@@ -111,14 +154,13 @@ async fn dp_14_a_simulation_lists_what_the_planner_does() {
     assert_eq!(claimed.unwrap().tasks.len() as u64, fired);
 }
 
-#[tokio::test]
-async fn dp_14_a_slow_firing_overlaps_in_a_simulation_too() {
+#[test]
+fn dp_14_a_slow_firing_overlaps_in_a_simulation_too() {
     let mut slow = simulation();
     slow.outages.clear();
     slow.takes = SignedDuration::from_mins(25);
     let mut skips = wanted("ten", "@600s", CatchUp::Latest);
     skips.definition.overlap = Overlap::Skip;
-    let store = Arc::new(SqliteStore::in_memory().unwrap());
-    let simulated = simulate(store, vec![skips], &slow).await.unwrap();
+    let simulated = simulate(&Zones::default(), vec![skips], &slow);
     assert_eq!(simulated.counts(), (48, 96), "one in three fires");
 }

@@ -79,6 +79,12 @@ codes! {
     FiringEnded = "firing_ended", CONFLICT, "Firing ended";
     /// No monitor has this name, ping address or badge.
     NoSuchMonitor = "no_such_monitor", NOT_FOUND, "No such monitor";
+    /// No calendar has this name.
+    NoSuchCalendar = "no_such_calendar", NOT_FOUND, "No such calendar";
+    /// The calendar is managed by the configuration file.
+    ManagedCalendar = "managed_calendar", CONFLICT, "Calendar managed by a file";
+    /// A schedule uses the calendar.
+    CalendarInUse = "calendar_in_use", CONFLICT, "Calendar in use";
     /// No source has this number.
     NoSuchSource = "no_such_source", NOT_FOUND, "No such source";
     /// No subscription at a hub has this callback.

@@ -63,7 +63,7 @@ impl TimetableView {
     ) -> Self {
         let zone = ready.zone().time_zone();
         let warnings = ready.lints(now, ROUND_S).into_iter();
-        let after = |at: &Timestamp| ready.next_after(*at);
+        let after = |at: &Timestamp| ready.next_firing_after(*at);
         let times = std::iter::successors(first, after);
         let next: Vec<TimeView> = times
             .take(count)
@@ -121,7 +121,7 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let count = check_count(body.count).map_err(|detail| Problem::invalid("count", detail))?;
     let ready = read(&state, body.name.as_deref(), body.expression, body.tz)?;
     let (lang, now) = (Lang::accepted(&call.headers), state.clock.now());
-    let view = TimetableView::of(&ready, (ready.next_after(now), now), count, lang);
+    let view = TimetableView::of(&ready, (ready.next_firing_after(now), now), count, lang);
     Ok(in_language(lang, view))
 }
 

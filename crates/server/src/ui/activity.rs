@@ -172,5 +172,6 @@ fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Unparked => "can be computed again", "可再次计算";
         Edited::Rewound => "moved back to the present", "重置到当前时间";
         Edited::Removed => "removed", "移除";
+        Edited::Done => "no time is left: schedule done", "已无后续时间：日程完成";
     }
 }

@@ -6,6 +6,7 @@
 
 mod acts;
 mod backfill;
+mod calendars;
 mod change;
 mod fields;
 mod ledger;

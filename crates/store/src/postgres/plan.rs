@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The position's column: behind the columns of a schedule.
-const POSITION: usize = 18;
+const POSITION: usize = 19;
 
 /// A write and its index in the caller's list.
 type Placed<'a> = (usize, &'a ScheduleWrite);

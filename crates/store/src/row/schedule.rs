@@ -35,6 +35,7 @@ pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule> {
         beside: row.or_instead(beside(row.get(15)?), || Some(Vec::new()))?,
         created_at: row.get(16)?,
         changed_at: row.get(17)?,
+        runs: row.get(18)?,
     })
 }
 
@@ -78,7 +79,7 @@ impl StateColumns {
                 note: Some(reason.clone()),
                 ..Self::default()
             },
-            State::Removed { since } => Self {
+            State::Removed { since } | State::Done { since } => Self {
                 since: Some(*since),
                 ..Self::default()
             },
@@ -101,6 +102,7 @@ impl StateColumns {
                 reason: self.note.ok_or_else(missing)?,
             },
             "removed" => State::Removed { since: since? },
+            "done" => State::Done { since: since? },
             _ => return Err(unreadable(format!("state `{name}`"))),
         })
     }
@@ -123,6 +125,7 @@ pub(crate) fn schedule_values(schedule: &Schedule) -> Vec<Value<'_>> {
         schedule.look_at,
         schedule.last.as_ref().map(Subject::as_str),
         beside_or_null(&schedule.beside),
+        many(schedule.runs),
         schedule.changed_at,
     ]
 }

@@ -34,6 +34,7 @@ use jiff::{Timestamp, civil::Date};
 pub(crate) mod activity;
 pub(crate) mod alert;
 pub(crate) mod apply;
+pub(crate) mod calendar;
 pub(crate) mod claim;
 pub(crate) mod courtesy;
 pub(crate) mod due;

@@ -58,7 +58,8 @@ pub(super) async fn run(
         until: from.saturating_add(period).unwrap_or(Timestamp::MAX),
         listed_max: LISTED_MAX,
     };
-    let effects = effects(&loaded, in_force(client).await?, stretch);
+    let zones = Zones::with_calendars(loaded.calendars.compiled());
+    let effects = effects(&loaded, in_force(client, &zones).await?, (&zones, stretch));
     output.print(&json_of(&effects, &loaded, stretch), |output| {
         show(&effects, &loaded, output)
     })?;
@@ -73,8 +74,8 @@ struct InForce {
     rule: Option<Ready>,
 }
 
-async fn in_force(client: &Client) -> Result<BTreeMap<ScheduleName, InForce>> {
-    let zones = Zones::default();
+/// By the calendars of the file, so that only what the schedules say is compared.
+async fn in_force(client: &Client, zones: &Zones) -> Result<BTreeMap<ScheduleName, InForce>> {
     let schedules = client.all(Call::get(&["schedules"]), "schedules").await?;
     let named = schedules.iter().filter_map(|it| {
         let name = ScheduleName::parse(&text(&it["name"])).ok()?;
@@ -94,11 +95,10 @@ async fn in_force(client: &Client) -> Result<BTreeMap<ScheduleName, InForce>> {
 fn effects(
     loaded: &Loaded,
     mut found: BTreeMap<ScheduleName, InForce>,
-    stretch: Stretch,
+    (zones, stretch): (&Zones, Stretch),
 ) -> Vec<Effect> {
-    let zones = Zones::default();
     let wanted = loaded.schedules.wanted.iter();
-    let effect = |wanted: &Wanted| effect(&zones, wanted, found.remove(&wanted.name), stretch);
+    let effect = |wanted: &Wanted| effect(zones, wanted, found.remove(&wanted.name), stretch);
     let mut effects: Vec<Effect> = wanted.map(effect).collect();
     let gone = found.into_iter().filter(|(name, schedule)| {
         schedule.origin == Some(Origin::File) && !loaded.schedules.keep.contains(name)

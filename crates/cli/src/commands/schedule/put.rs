@@ -3,7 +3,8 @@
 //! The flags are gathered as the JSON of a definition, so that what is left out gets the same
 //! defaults as in the file and over the API.
 
-use almanack_core::plan::Definition;
+use almanack_adapters::clock::SystemClock;
+use almanack_core::{plan::Definition, time::Clock as _};
 
 use super::{check_name, next_of};
 use crate::{
@@ -81,6 +82,7 @@ fn definition(given: &SchedulePutArguments) -> Result<Value> {
         ("grace", "--grace"),
         ("catch_up_pace", "--catch-up-pace"),
         ("splay", "--splay"),
+        ("jitter", "--jitter"),
         ("retry_for", "--retry-for"),
         ("run_timeout", "--run-timeout"),
     ] {
@@ -89,6 +91,14 @@ fn definition(given: &SchedulePutArguments) -> Result<Value> {
             definition[key] = period.into();
         }
     }
+    let now = SystemClock.now();
+    for (key, flag) in [("starts_at", "--starts-at"), ("ends_at", "--ends-at")] {
+        if let Some(text) = definition[key].as_str() {
+            let at = when::parse_at(text, now).map_err(|unclear| unclear.of(flag))?;
+            definition[key] = json!(at);
+        }
+    }
+    definition["also"] = given.policies.also.iter().map(|text| also(text)).collect();
     definition["expression"] = json!(given.expression);
     definition["target"] = target(given)?;
     definition["pings"] = pings(given);
@@ -116,6 +126,17 @@ fn pings(given: &SchedulePutArguments) -> Value {
         Value::Null
     } else {
         named.into()
+    }
+}
+
+/// `0 9 * * *@Asia/Tokyo`; a nickname has its `@` in front.
+fn also(text: &str) -> Value {
+    match text
+        .rsplit_once('@')
+        .filter(|(before, _)| !before.is_empty())
+    {
+        Some((expression, tz)) => json!({ "expression": expression.trim(), "tz": tz.trim() }),
+        None => json!({ "expression": text }),
     }
 }
 

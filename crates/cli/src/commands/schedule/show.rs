@@ -118,6 +118,7 @@ fn standing(schedule: &Value, _: Timestamp) -> Cell {
             format!("parked since {since}: {reason}")
         }
         "removed" => format!("removed at {}", instant_of(&schedule["removed_at"])),
+        "done" => format!("Done since {}", instant_of(&schedule["done_at"])),
         state => state.to_owned(),
     })
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use almanack_core::plan::MAX_CATCH_UP_MAX;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Number, Value};
 use toml::{
     Spanned,
@@ -54,6 +54,7 @@ const TARGET_EXAMPLE: &str =
     "for example target = { type = \"webhook\", url = \"https://example.org/hook\" }";
 /// What it may be is checked with the whole; the shape only asks whether it is one.
 const DURATION: Shape = Shape::Duration(SignedDuration::MIN, SignedDuration::MAX);
+const NAMES: Shape = Shape::Texts(Cow::Borrowed(&[]));
 const TARGET_TYPE: Shape = choice(&["webhook", "workflow", "command", "task", "ping"]);
 /// What a target is decided by.
 pub(in super::super) const TARGET: Variants = Variants {
@@ -78,6 +79,33 @@ pub(crate) const SCHEDULE: &[Field] = fields! {
     /// Time zone of the expression.
     /// 表达式的时区。
     "tz": Shape::Text;
+    /// Further expressions, each with its own zone if it has one: `[{ expression = "0 9 * * *" }]`.
+    /// 其他表达式，可各带时区：`[{ expression = "0 9 * * *" }]`。
+    "also": Shape::Anything;
+    /// Calendars on whose days it does not fire.
+    /// 不触发的日历：其中的日子被排除。
+    "except": NAMES;
+    /// Calendars outside whose days it does not fire.
+    /// 仅在这些日历的日子触发。
+    "only": NAMES;
+    /// Where a slot goes whose day is left out; default: it is skipped.
+    /// 被排除的时间槽移到哪一天；默认跳过。
+    "move": choice(&["next_workday", "previous_workday"]);
+    /// Hours in which it does not fire: `["22:00-06:00"]`.
+    /// 静默时段：`["22:00-06:00"]`。
+    "quiet": NAMES;
+    /// No slot before this time.
+    /// 此时间之前没有时间槽。
+    "starts_at": Shape::Instant;
+    /// No slot after this time.
+    /// 此时间之后没有时间槽。
+    "ends_at": Shape::Instant;
+    /// Number of slots that fire; then it is done. Default: all.
+    /// 触发的次数，之后即完成；默认不限。
+    "runs": Shape::Count(1, u32::MAX as i64);
+    /// Delay every slot by a random part of this, the same on every node.
+    /// 每个时间槽随机推迟，各节点一致。
+    "jitter": DURATION;
     /// What it fires.
     /// 触发的对象。
     "target": Shape::Target, TARGET_EXAMPLE;
@@ -224,6 +252,7 @@ pub(in super::super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Rea
             let example = "for example { Accept-Language = \"de\", Cookie = \"env:COOKIE\" }";
             return text_by_name(given.get_ref(), "headers", example);
         }
+        Shape::Instant => return instant(given.get_ref()),
         Shape::Truth => drop(value::truth(&raw)?),
         Shape::Secret => {
             let hint = "write \"env:NAME\" or \"file:/path\"";
@@ -235,6 +264,18 @@ pub(in super::super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Rea
         _ => {}
     }
     Ok(json_of(given.get_ref()))
+}
+
+fn instant(given: &DeValue<'_>) -> Read<Value> {
+    let written = json_of(given);
+    let read = written.as_str().map(str::parse::<Timestamp>);
+    match read {
+        Some(Ok(at)) => Ok(at.to_string().into()),
+        _ => Err(Problem::new(
+            "expected a time with its offset",
+            "for example 2026-12-24T18:00:00+01:00",
+        )),
+    }
 }
 
 fn text_by_name(given: &DeValue<'_>, what: &str, hint: &str) -> Read<Value> {
@@ -324,6 +365,13 @@ mod tests {
         definition.retry_for = definition.grace;
         definition.run_timeout = definition.grace;
         definition.pings.start = Some("https://x/".to_owned());
+        let all = r#"{"also":[{"expression":"@daily"}],"except":["a"],"only":["b"],
+            "move":"next_workday","quiet":["22:00-06:00"],"starts_at":"2026-01-01T00:00:00Z",
+            "ends_at":"2026-01-01T00:00:00Z","runs":1,"jitter":"1s"}"#;
+        let all: serde_json::Map<String, Value> = serde_json::from_str(all).unwrap();
+        let mut written = serde_json::to_value(&definition).unwrap();
+        written.as_object_mut().unwrap().extend(all);
+        let definition: Definition = serde_json::from_value(written).unwrap();
         let mut written = keys(&serde_json::to_value(&definition).unwrap());
         written.insert("name".to_owned());
         assert_eq!(written, names(SCHEDULE));

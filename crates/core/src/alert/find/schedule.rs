@@ -113,7 +113,7 @@ fn unplanned(row: &Slot) -> Option<String> {
         Reason::OverCap => "more were missed than may be caught up",
         Reason::Cancelled => "its firing had been cancelled before it was planned",
         // A person or a setting wanted these.
-        Reason::Paused | Reason::Overlap | Reason::Changed => return None,
+        Reason::Paused | Reason::Overlap | Reason::Changed | Reason::Excluded => return None,
         // A monitor's, which is not judged by its slots.
         Reason::NoPing | Reason::NeverPinged => return None,
     };

@@ -26,6 +26,7 @@ fn schedule() -> Schedule {
         look_at: Some(at(60)),
         last: None,
         beside: Vec::new(),
+        runs: 0,
         created_at: NOW,
         changed_at: NOW,
     }

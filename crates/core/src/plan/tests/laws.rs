@@ -43,6 +43,17 @@ fn given() -> impl Strategy<Value = Given> {
                 r#"{{"catch_up":"{catch_up}","overlap":"{overlap}","on_resume":"{on_resume}","splay":"{splay}s","max_catch_up":{cap}{grace}}}"#
             )
         });
+    let days = prop::sample::select(vec![
+        "",
+        r#","except":["weekend"]"#,
+        r#","only":["market"]"#,
+        r#","quiet":["01:00-05:00"],"jitter":"3s""#,
+        r#","also":[{"expression":"17 */3 * * *"}]"#,
+    ]);
+    let policies = (policies, days).prop_map(|(policies, days)| {
+        let policies = policies.trim_end_matches('}');
+        format!("{policies}{days}}}")
+    });
     let pause = prop::option::of((0..7_200_i64, prop::option::of(0..90_000_i64)));
     (
         expression,
@@ -75,7 +86,7 @@ proptest! {
     /// decided before it is due, and the next look always has a time.
     #[test]
     fn dp_16_a_look_decides_every_slot_once_and_in_order(given in given()) {
-        let ready = ready(given.expression, &given.policies);
+        let ready = calendars::ready_in(given.expression, &given.policies).unwrap();
         let next_at = ready.next_from(given.next_at).unwrap();
         let mut seen = schedule(&ready, next_at);
         let now = next_at + SignedDuration::from_secs(given.asleep_s);
@@ -102,7 +113,12 @@ proptest! {
                 .collect();
             let cursor = plan.next_at.unwrap();
             prop_assert_eq!(covered, slots_between(&ready, next_at, cursor));
+            for row in &plan.slots {
+                let excluded = ready.exclusion(row.slot_at).is_some();
+                prop_assert_eq!(row.verdict == Verdict::Skipped(Reason::Excluded), excluded);
+            }
             for fire in &plan.fires {
+                prop_assert_eq!(ready.exclusion(fire.slot), None);
                 prop_assert!(ready.due_at(fire.slot) <= now, "never early");
                 prop_assert!(fire.execute_at >= now);
             }

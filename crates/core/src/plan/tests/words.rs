@@ -25,6 +25,7 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
         at: at("08:00:00"),
         rule: "`nightly` (`0 * * * *` in UTC)",
         is_slot: true,
+        excluded: None,
         neighbours: (Some(at("07:00:00")), Some(at("09:00:00"))),
         created_at: at(CREATED),
         in_force: None,

@@ -137,6 +137,12 @@ fn weekday_words(table: &Table, monthly: bool) -> String {
             None => format!("{month}最后一个{day}"),
         });
     }
+    for nth in table.nth_workdays() {
+        parts.push(match nth {
+            Some(nth) => format!("{month}第 {nth} 个工作日"),
+            None => format!("{month}最后一个工作日"),
+        });
+    }
     parts.join("、")
 }
 

@@ -160,7 +160,24 @@ fn weekday_words(table: &Table) -> String {
             name(&WEEKDAYS, weekday)
         ));
     }
+    for nth in table.nth_workdays() {
+        let nth = nth.map_or("last".to_owned(), |nth| match NTH.get(nth as usize - 1) {
+            Some(word) => (*word).to_owned(),
+            None => format!("{nth}{}", suffix(nth)),
+        });
+        parts.push(format!("the {nth} business day of the month"));
+    }
     format!("on {}", and(&parts))
+}
+
+/// From the sixth to the twenty-third.
+fn suffix(number: u32) -> &'static str {
+    match number {
+        21 => "st",
+        22 => "nd",
+        23 => "rd",
+        _ => "th",
+    }
 }
 
 fn month_words(table: &Table) -> Option<String> {

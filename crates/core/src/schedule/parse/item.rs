@@ -3,8 +3,8 @@
 //! ```text
 //! item    := "*" ["/" n] | "?" | value | value "-" value ["/" n] | hash | modifier
 //! hash    := "H" ["(" value "-" value ")"] ["/" n] | value "~" value
-//! day     := "L" | "LW" | n "W"                    imports: "L-" n
-//! weekday := value "#" (1-5 | "L") | value "L"
+//! day     := "L" ["-" n] | "LW" | n "W"
+//! weekday := value "#" (1-5 | "L") | value "L" | "W#" (1-23 | "L")
 //! ```
 //!
 //! Imports also read `value "/" n` and ranges that run backwards.
@@ -25,7 +25,7 @@ pub(super) fn read(field: Field, token: Token<'_>, mode: Mode) -> Result<Term, E
         "?" => return Err(misplaced(field, '?', token)),
         _ => {}
     }
-    if let Some(term) = modifier(field, token, mode)? {
+    if let Some(term) = modifier(field, token)? {
         return Ok(term);
     }
     if let Some(after) = token.text.strip_prefix('H') {
@@ -188,17 +188,20 @@ fn ordered(
     ))
 }
 
-fn modifier(field: Field, token: Token<'_>, mode: Mode) -> Result<Option<Term>, Error> {
+fn modifier(field: Field, token: Token<'_>) -> Result<Option<Term>, Error> {
     refuse_lower_case(field, token)?;
     match field {
-        Field::Day => day_modifier(token, mode),
+        Field::Day => day_modifier(token),
         Field::Weekday => weekday_modifier(token),
         _ => Ok(None),
     }
 }
 
-fn day_modifier(token: Token<'_>, mode: Mode) -> Result<Option<Term>, Error> {
+fn day_modifier(token: Token<'_>) -> Result<Option<Term>, Error> {
     let field = Field::Day;
+    if token.text.starts_with("W#") {
+        return Err(Error::new(token.span(), Problem::WorkdayOfMonth));
+    }
     match token.text {
         "L" => return Ok(Some(Term::LastDay { before: 0 })),
         "LW" => return Ok(Some(Term::LastWorkday)),
@@ -207,7 +210,7 @@ fn day_modifier(token: Token<'_>, mode: Mode) -> Result<Option<Term>, Error> {
     }
     if let Some(("L", before)) = token.text.split_once('-') {
         let before = token.part(2, 2 + before.len());
-        return before_last(token, before, mode).map(Some);
+        return before_last(token, before).map(Some);
     }
     match token.strip_suffix("W") {
         Some(day) if day.is_number() => Ok(Some(Term::NearestWorkday(value::read(field, day)?))),
@@ -217,10 +220,7 @@ fn day_modifier(token: Token<'_>, mode: Mode) -> Result<Option<Term>, Error> {
     }
 }
 
-fn before_last(token: Token<'_>, before: Token<'_>, mode: Mode) -> Result<Term, Error> {
-    if mode == Mode::Strict {
-        return Err(Error::new(token.span(), Problem::BeforeLast));
-    }
+fn before_last(token: Token<'_>, before: Token<'_>) -> Result<Term, Error> {
     match value::read(Field::Day, before)? {
         before @ 1..=30 if !token.text.ends_with('W') => Ok(Term::LastDay { before }),
         _ => Err(misplaced(Field::Day, 'L', token)),
@@ -240,6 +240,9 @@ fn weekday_modifier(token: Token<'_>) -> Result<Option<Term>, Error> {
     if base.text.contains(['-', '/', '*', '?', 'L']) {
         return Err(misplaced(field, modifier, token));
     }
+    if let ("W", Some(nth)) = (base.text, nth) {
+        return nth_workday(nth).map(Some);
+    }
     let weekday = value::read(field, base)?;
     let Some(nth) = nth.filter(|nth| nth.text != "L") else {
         return Ok(Some(Term::LastWeekday(weekday)));
@@ -252,6 +255,18 @@ fn weekday_modifier(token: Token<'_>) -> Result<Option<Term>, Error> {
         _ => {
             let found = nth.text.to_owned();
             Err(Error::new(nth.span(), Problem::Nth { found }))
+        }
+    }
+}
+
+/// `W#3`, `W#L`: a month has at most 23 business days.
+fn nth_workday(nth: Token<'_>) -> Result<Term, Error> {
+    match nth.text.parse::<u16>() {
+        _ if nth.text == "L" => Ok(Term::NthWorkday(0)),
+        Ok(number @ 1..=23) if nth.is_number() => Ok(Term::NthWorkday(number)),
+        _ => {
+            let found = nth.text.to_owned();
+            Err(Error::new(nth.span(), Problem::NthWorkday { found }))
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::schedule::timetable::Table;
 
 impl Table {
     #[inline]
-    pub(super) fn time_at_or_after(&self, time: u32) -> Option<u32> {
+    pub(in crate::schedule) fn time_at_or_after(&self, time: u32) -> Option<u32> {
         let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
         if (self.hours >> hour) & 1 == 1 {
             if (self.minutes >> minute) & 1 == 1 {
@@ -27,7 +27,7 @@ impl Table {
         Some(hour * 3_600 + self.minutes.trailing_zeros() * 60 + self.seconds.trailing_zeros())
     }
 
-    pub(super) fn time_at_or_before(&self, time: u32) -> Option<u32> {
+    pub(in crate::schedule) fn time_at_or_before(&self, time: u32) -> Option<u32> {
         let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
         if (self.hours >> hour) & 1 == 1 {
             if (self.minutes >> minute) & 1 == 1

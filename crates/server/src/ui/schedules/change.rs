@@ -130,7 +130,7 @@ impl<'a> Draft<'a> {
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let old = self.schedule.and_then(|it| state.schedules.ready(it).ok());
         let times = |ready: &Ready, caption| {
-            let coming = times::coming(ready, ready.next_after(viewer.now), TIMES);
+            let coming = times::coming(ready, ready.next_firing_after(viewer.now), TIMES);
             times::times(viewer, ready, &coming, caption)
         };
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));

@@ -13,8 +13,13 @@ use crate::ui::prelude::*;
 
 pub(crate) const TARGETS: [&str; 5] = ["webhook", "task", "workflow", "command", "ping"];
 /// Fields besides the expression and the target.
-const GIVEN: [&str; 11] = [
+const GIVEN: [&str; 16] = [
     "tz",
+    "move",
+    "starts_at",
+    "ends_at",
+    "runs",
+    "jitter",
     "catch_up",
     "grace",
     "max_catch_up",
@@ -27,7 +32,9 @@ const GIVEN: [&str; 11] = [
     "priority",
 ];
 /// Fields that are numbers in JSON.
-const NUMBERS: [&str; 2] = ["max_catch_up", "priority"];
+const NUMBERS: [&str; 3] = ["max_catch_up", "priority", "runs"];
+/// Fields that are lists in JSON, one item per line.
+const LISTS: [&str; 3] = ["except", "only", "quiet"];
 
 /// A definition as form fields, all of them text. Also the `name`, the `revision` that was shown,
 /// and the `act`: `check` only previews.
@@ -63,7 +70,20 @@ impl Fields {
         if self.trimmed("pings").is_some() {
             body["pings"] = inputs(self.get("pings"));
         }
+        for name in LISTS {
+            if self.trimmed(name).is_some() {
+                body[name] = self.lines(name).map(|line| json!(line)).collect();
+            }
+        }
+        if self.trimmed("also").is_some() {
+            body["also"] = self.lines("also").map(also).collect();
+        }
         Ok(body)
+    }
+
+    fn lines(&self, name: &str) -> impl Iterator<Item = &str> {
+        let lines = self.get(name).lines().map(str::trim);
+        lines.filter(|line| !line.is_empty())
     }
 
     fn target_json(&self) -> Result<Value> {
@@ -135,6 +155,17 @@ impl Fields {
     }
 }
 
+/// An expression, with its zone behind an `@` if it has one. A nickname has its `@` in front.
+fn also(line: &str) -> Value {
+    match line
+        .rsplit_once('@')
+        .filter(|(before, _)| !before.is_empty())
+    {
+        Some((expression, tz)) => json!({ "expression": expression.trim(), "tz": tz.trim() }),
+        None => json!({ "expression": line }),
+    }
+}
+
 /// `name=value` on each line.
 fn inputs(lines: &str) -> Value {
     let pairs = lines.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -150,6 +181,13 @@ fn shown(name: &str, value: &Value) -> String {
         Value::Null => String::new(),
         value if matches!(name, "body" | "payload") => value.to_string(),
         Value::String(text) => text.clone(),
+        Value::Array(list) if name == "also" => {
+            let line = |it: &Value| match it["tz"].as_str() {
+                Some(tz) => format!("{} @{tz}", shown("", &it["expression"])),
+                None => shown("", &it["expression"]),
+            };
+            lines(list.iter().map(line).collect())
+        }
         Value::Array(list) => lines(list.iter().map(|value| shown("", value)).collect()),
         Value::Object(pairs) => {
             let pair = |(name, value): (&String, &Value)| format!("{name}={}", shown("", value));
@@ -177,6 +215,10 @@ mod tests {
                 r#"{{"expression":"0 8 * * 1","tz":"Asia/Shanghai","target":{target},"catch_up":"all",
                 "grace":"1h 30m","max_catch_up":7,"catch_up_pace":"2s","overlap":"queue_one",
                 "splay":"5m","on_resume":"latest","retry_for":"10m","priority":9,
+                "also":[{{"expression":"@daily"}},{{"expression":"0 9 * * *","tz":"Asia/Tokyo"}}],
+                "except":["weekend","de"],"only":["market"],"move":"next_workday",
+                "quiet":["22:00-06:00"],"starts_at":"2026-01-01T00:00:00Z",
+                "ends_at":"2027-01-01T00:00:00Z","runs":3,"jitter":"1m",
                 "pings":{{"start":"https://x.example/a?b=c","failure":"https://x.example/f"}}}}"#
             );
             let definition = Definition::from_json(&text).unwrap();

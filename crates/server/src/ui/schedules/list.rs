@@ -34,6 +34,8 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         cursor: query.cursor.clone(),
     };
     let (found, more) = search(&state, filter.into_filter()?, query.q.as_deref()).await?;
+    state.schedules.refresh().await?;
+    let calendars = super::calendars::section(&state, &viewer).await?;
     let line = |schedule: Schedule| Line {
         ready: state.schedules.ready(&schedule).ok(),
         next_at: state.schedules.next_firing(&schedule),
@@ -59,13 +61,14 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
             @else { (rows(&viewer, &lines, &histories)) }
         }))
         (pages(lang, &query, more.as_deref()))
+        (calendars)
         (equivalent(&query).show(&viewer))
     };
     Ok(Place::Schedules.page(&viewer, &body))
 }
 
 fn filters(lang: Lang, query: &Query) -> Markup {
-    let states = ["active", "paused", "parked", "removed"];
+    let states = ["active", "paused", "parked", "done", "removed"];
     let states = states.map(|name| (name, words::state_name(lang, name)));
     let any_state = [("", lang.pick("all except removed", "全部（不含已移除）"))];
     let origins = Origin::ALL.map(|of| (of.as_str(), words::origin(lang, of)));

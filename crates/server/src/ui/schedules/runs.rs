@@ -161,7 +161,9 @@ pub(crate) fn spread(lengths: impl Iterator<Item = SignedDuration>) -> Option<[S
 
 /// The interval: the shortest of the next gaps, because a firing has to end within it.
 pub(crate) fn interval(ready: &Ready, now: Timestamp) -> Option<SignedDuration> {
-    let slots = std::iter::successors(ready.next_after(now), |at| ready.next_after(*at));
+    let slots = std::iter::successors(ready.next_firing_after(now), |at| {
+        ready.next_firing_after(*at)
+    });
     let slots: Vec<Timestamp> = slots.take(GAPS + 1).collect();
     slots
         .array_windows()

@@ -81,7 +81,21 @@ impl Sheet<'_> {
             "skip" => "skip", "跳过";
             "latest" => "fire the latest", "触发最后一个";
         };
+        let moves = options! { lang;
+            "" => "skip the slot", "跳过该时点";
+            "next_workday" => "move to the next workday", "顺延至下一工作日";
+            "previous_workday" => "move to the workday before", "提前至上一工作日";
+        };
         html! {
+            (self.area("also", lang.pick("Further expressions, one per line; a zone behind @", "其他表达式，每行一个；时区写在 @ 之后")))
+            (self.area("except", lang.pick("Not on days of these calendars, one per line", "排除的日历，每行一个")))
+            (self.area("only", lang.pick("Only on days of these calendars, one per line", "仅限的日历，每行一个")))
+            (self.choice("move", lang.pick("A slot on a day left out", "被排除日子的时点"), &moves))
+            (self.area("quiet", lang.pick("Quiet hours, one span per line: 22:00-06:00", "静默时段，每行一个：22:00-06:00")))
+            (self.line("starts_at", lang.pick("No slot before", "开始时间"), "2026-01-01T00:00:00Z"))
+            (self.line("ends_at", lang.pick("No slot after", "结束时间"), "2026-12-31T23:59:59Z"))
+            (self.line("runs", lang.pick("Number of runs", "触发次数"), lang.pick("default: no limit", "默认：不限")))
+            (self.line("jitter", lang.pick("Random delay", "随机延迟"), "0s"))
             (self.choice("catch_up", lang.pick("Missed slots", "错过的时点"), &catch_up))
             (self.line("grace", lang.pick("Grace period", "宽限时间"), lang.pick("default: half the gap", "默认：间隔的一半")))
             (self.line("max_catch_up", lang.pick("Catch-up limit", "补触发上限"), "100"))

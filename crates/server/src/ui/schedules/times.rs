@@ -9,7 +9,7 @@ use crate::ui::prelude::*;
 
 /// The first times from an instant on.
 pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {
-    let times = std::iter::successors(first, |at| ready.next_after(*at));
+    let times = std::iter::successors(first, |at| ready.next_firing_after(*at));
     times.take(count).collect()
 }
 

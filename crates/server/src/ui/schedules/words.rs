@@ -25,6 +25,7 @@ pub(crate) fn state(lang: Lang, state: &State) -> Markup {
         State::Paused(_) => "paused",
         State::Parked { .. } => "failed",
         State::Removed { .. } => "cancelled",
+        State::Done { .. } => "done",
     };
     badge(class, state_name(lang, state.as_str()))
 }
@@ -35,6 +36,7 @@ pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
         "active" => "active", "启用";
         "paused" => "paused", "已暂停";
         "parked" => "parked", "已搁置";
+        "done" => "Done", "已完成";
         _ => "removed", "已移除";
     }
 }
@@ -45,7 +47,7 @@ pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
     html! {
         (state(lang, it))
         @match it {
-            State::Active | State::Removed { .. } => {},
+            State::Active | State::Removed { .. } | State::Done { .. } => {},
             State::Paused(pause) => {
                 @if let Some(until) = pause.until { div { (lang.pick("until ", "直到 ")) (viewer.instant(until)) } }
                 (note(pause.note.as_deref()))
@@ -80,7 +82,7 @@ pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
                 div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) }
                 div class="wrong" { (lang.english(reason)) }
             },
-            State::Removed { since } => { div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) } },
+            State::Removed { since } | State::Done { since } => { div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) } },
         }
     }
 }
@@ -139,6 +141,7 @@ pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
         Reason::Cancelled => "its firing was cancelled earlier", "触发事先已被取消";
         Reason::NoPing => "no ping within its grace period", "宽限时间内没有收到通知";
         Reason::NeverPinged => "no ping had ever come", "尚未收到过任何通知";
+        Reason::Excluded => "left out by a calendar or quiet hours", "被日历或静默时段排除";
     }
 }
 
@@ -153,6 +156,7 @@ pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Unparked => "can be computed again", "解除搁置";
         Edited::Rewound => "moved back to the present", "重置到当前时间";
         Edited::Removed => "removed", "移除";
+        Edited::Done => "done", "完成";
     }
 }
 

@@ -171,7 +171,7 @@ fn slots_to_come(
         return Vec::new();
     };
     let resting = matches!(schedule.state, ScheduleState::Parked { .. });
-    std::iter::successors(Some(first.max(now)), |slot| ready.next_after(*slot))
+    std::iter::successors(Some(first.max(now)), |slot| ready.next_firing_after(*slot))
         .take_while(|slot| *slot < until && !resting)
         .take(SLOTS_MAX)
         .collect()

@@ -356,6 +356,13 @@ macro_rules! conformance {
                 a_new_session_prunes_those_that_ended,
                 a_removed_session_is_gone,
             ]
+            calendar: [
+                dp_21_a_calendar_is_kept_with_every_field,
+                dp_21_of_writers_that_saw_the_same_calendar_one_writes,
+                dp_21_one_node_takes_a_calendar_to_read,
+                dp_21_schedules_are_found_by_the_calendar_they_name,
+                dp_22_a_schedule_keeps_its_runs_and_its_end,
+            ]
             alert: [
                 an_alert_is_kept_with_every_field,
                 of_nodes_that_saw_the_same_alert_one_writes,
