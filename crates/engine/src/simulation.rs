@@ -126,6 +126,8 @@ impl<'a> Actor<'a> {
                 schedule: &self.schedule,
                 ready: self.ready,
                 running: newest.map(|(_, subject)| subject.as_str()),
+                // Who will ping when is not known, so monitors are not played.
+                monitor: None,
                 now,
             });
             self.apply(planned);

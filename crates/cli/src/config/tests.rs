@@ -4,6 +4,7 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use super::{
+    calendar::{CALENDAR, CALENDARS},
     key::{self, KINDS, Key, SUBSCRIPTIONS},
     schedule::{
         SCHEDULES,

@@ -208,5 +208,6 @@ macro_rules! sessions {
 }
 
 sessions!(
-    backup check clock edition help import monitor next schedule server simulate source task token user
+    backup calendar check clock edition help import monitor next schedule server simulate source
+    task token user
 );

@@ -8,14 +8,14 @@ mod verdicts;
 use std::collections::BTreeMap;
 
 use almanack_core::{
-    plan::{Schedule, ScheduleName, Slot, State, Verdict},
+    plan::{EXCLUDED_EVERY, Schedule, ScheduleName, Slot, State, Verdict},
     store::LedgerPage,
 };
 use almanack_engine::schedules::Schedules;
 use jiff::{SignedDuration, Timestamp};
 
 use self::{eras::Life, verdicts::Judge};
-use super::{ScheduleSummary, planners::World, works};
+use super::{ScheduleSummary, planners::World, rule, works};
 
 /// A slot this close to the end may still be undecided; splay keeps some back for four minutes.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(10);
@@ -80,8 +80,15 @@ fn cover(
     for (slot, era) in &life.slots {
         let Some((index, row)) = rows.peek().copied().filter(|(_, row)| row.slot_at <= *slot)
         else {
-            let splay = life.eras[*era].definition.splay;
-            if *slot + splay + WAIT_MAX < end {
+            let definition = &life.eras[*era].definition;
+            // What is left out waits for the next one that is not, for an hour at most.
+            let excluded = rule::is_left_out(definition, *slot);
+            let patience = if excluded {
+                EXCLUDED_EVERY
+            } else {
+                SignedDuration::ZERO
+            };
+            if *slot + rule::spread(definition) + patience + WAIT_MAX < end {
                 return Err(format!("{name}: slot {slot} has no row in the ledger"));
             }
             undecided = undecided.or(Some(*slot));
@@ -133,7 +140,7 @@ fn check_cursor(
         .last()
         .map_or(era.from, |(slot, _)| (*slot).max(era.from));
     let ahead = decided + SignedDuration::from_hours(24 * 130);
-    let next = undecided.or_else(|| era.rule.slots(decided, ahead).first().copied());
+    let next = undecided.or_else(|| era.slots(decided, ahead).first().copied());
     if schedule.next_at != next {
         return Err(format!(
             "{}: the next slot is {next:?}, not {:?}",
@@ -196,5 +203,6 @@ fn words(verdict: Verdict) -> &'static [&'static str] {
         Verdict::Skipped(Reason::Overlap) => &["had not ended", "fired in the same moment"],
         Verdict::Skipped(Reason::Changed) => &["when the schedule was changed"],
         Verdict::Skipped(Reason::Cancelled) => &["had been cancelled"],
+        Verdict::Skipped(Reason::Excluded) => &["(calendar weekend)", "quiet hours"],
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_core::{
-    plan::{CatchUp, Definition, OnResume, Origin, Overlap, ScheduleName},
+    plan::{CatchUp, Definition, OnResume, Origin, Overlap, Quiet, ScheduleName},
     target::Target,
 };
 use almanack_engine::schedules::{Backfill, Error, Overlapping, Schedules};
@@ -15,7 +15,7 @@ use super::{
         time::{Barrier, pass},
     },
     planners::World,
-    rule::Rule,
+    rule::{QUIET, Rule, WEEKEND},
     works::{WORK, work_subject},
 };
 
@@ -247,8 +247,23 @@ impl Person {
             ]),
             on_resume: *dice.pick(&[OnResume::Skip, OnResume::Latest]),
             splay: *dice.pick(&[minutes(0), minutes(0), minutes(0), minutes(4)]),
+            jitter: *dice.pick(&[minutes(0), minutes(0), minutes(0), minutes(3)]),
+            except: Vec::new(),
+            quiet: Vec::new(),
+            ends_at: None,
             ..definition
         };
+        if dice.hits(250) {
+            drawn.except = vec![WEEKEND.to_owned()];
+        }
+        if dice.hits(200) {
+            drawn.quiet = Quiet::parse(QUIET).into_iter().collect();
+        }
+        if dice.hits(100) {
+            let days = dice.between(2, 40);
+            let end = self.world.truth.now() + SignedDuration::from_hours(24 * days);
+            drawn.ends_at = Some(round(end));
+        }
         if drawn.catch_up == CatchUp::All && drawn.overlap == Overlap::CancelRunning {
             drawn.catch_up = CatchUp::Latest;
         }

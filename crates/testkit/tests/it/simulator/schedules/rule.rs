@@ -13,6 +13,8 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
+use almanack_core::plan::Definition;
+
 use super::super::dice::Dice;
 
 /// Zones with a change of the clocks in the ninety days, forward or back, by an hour or by half of
@@ -77,6 +79,26 @@ enum Form {
 pub(super) struct Rule {
     form: Form,
     pub(super) tz: &'static str,
+}
+
+/// The calendar of weekends, as the product has it.
+pub(super) const WEEKEND: &str = "weekend";
+/// The quiet hours that are drawn.
+pub(super) const QUIET: &str = "01:00-03:30";
+
+/// Whether a calendar or quiet hours leave a slot out, by the civil calendar alone.
+pub(super) fn is_left_out(definition: &Definition, slot: Timestamp) -> bool {
+    let tz = TimeZone::get(&definition.tz).expect("a zone of the zone database");
+    let local = tz.to_datetime(slot);
+    let weekend = matches!(local.weekday(), Weekday::Saturday | Weekday::Sunday);
+    let minute = i32::from(local.hour()) * 60 + i32::from(local.minute());
+    let quiet = !definition.quiet.is_empty() && (60..210).contains(&minute);
+    quiet || (!definition.except.is_empty() && weekend)
+}
+
+/// How much later than its slot a firing may be due.
+pub(super) fn spread(definition: &Definition) -> SignedDuration {
+    definition.splay + definition.jitter
 }
 
 impl Rule {

@@ -9,7 +9,8 @@ use std::{
 };
 
 use almanack_core::{
-    plan::State,
+    calendar::{CalendarRecord, Definition, Reading, Weekday},
+    plan::{Origin, State},
     store::{ScheduleFilter, Store},
 };
 use almanack_engine::zones::Zones;
@@ -28,7 +29,9 @@ use super::{
     chronicle::Chronicle,
     people::Person,
     planners::{Process, World},
-    retention, runner, works,
+    retention,
+    rule::WEEKEND,
+    runner, works,
 };
 
 const HOUR_MS: u64 = 3_600_000;
@@ -84,6 +87,7 @@ impl Stage {
         let until = self.world.truth.now() + SignedDuration::from_hours(24 * i64::from(self.days));
         let runner = tokio::spawn(runner::run(self.world.clone(), self.dice.fork()));
         let retention = tokio::spawn(retention::run(self.world.clone(), self.dice.fork()));
+        self.hang_calendar().await;
         let clearing = tokio::spawn(works::clear_up(self.world.clone(), self.dice.fork()));
         self.person.begin().await;
         self.trouble(until).await;
@@ -105,6 +109,30 @@ impl Stage {
                 .check(checked.map(|counted| summary = counted));
         }
         self.report(summary)
+    }
+
+    /// Weekends, for schedules that leave them out.
+    async fn hang_calendar(&self) {
+        let definition = Definition {
+            weekdays: vec![Weekday::Saturday, Weekday::Sunday],
+            ..Definition::default()
+        };
+        let now = self.world.truth.now();
+        let calendar = CalendarRecord {
+            name: WEEKEND.to_owned(),
+            origin: Origin::Api,
+            definition,
+            copy: None,
+            reading: Reading::default(),
+            version: 1,
+            applied: 1,
+            created_at: now,
+            changed_at: now,
+        };
+        let written = self.world.store.write_calendar(&calendar, None).await;
+        self.world
+            .record
+            .check(written.map(drop).map_err(|error| error.to_string()));
     }
 
     async fn trouble(&mut self, until: Timestamp) {
@@ -189,10 +217,12 @@ impl Stage {
         let healed_at = self.world.truth.now();
         let wait = Duration::try_from(DECIDED_WITHIN).unwrap_or_default();
         pass(wait).await;
-        // Splay keeps a slot back for at most four minutes.
-        let due_by = healed_at - SignedDuration::from_mins(5);
+        // Splay and jitter keep a slot back for at most seven minutes; what a calendar leaves out
+        // is not looked at for a while.
+        let due_by = healed_at - SignedDuration::from_mins(8);
         for schedule in self.listed().await {
-            let behind = schedule.next_at.is_some_and(|next| next < due_by);
+            let late = |at: Option<Timestamp>| at.is_some_and(|at| at < due_by);
+            let behind = late(schedule.next_at) && late(schedule.look_at);
             if behind && schedule.state == State::Active && schedule.waits_since.is_none() {
                 self.world.record.broke(format_args!(
                     "{} is still undecided at {:?}, though the world has healed",

@@ -17,6 +17,14 @@ pub(super) struct Era {
     pub(super) to: Timestamp,
 }
 
+impl Era {
+    /// The slots after `from`, up to and including `to`, within the bounds.
+    pub(super) fn slots(&self, from: Timestamp, to: Timestamp) -> Vec<Timestamp> {
+        let to = self.definition.ends_at.map_or(to, |end| end.min(to));
+        self.rule.slots(from, to)
+    }
+}
+
 /// A pause: after `from`, up to and including `to`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paused {
@@ -69,7 +77,7 @@ impl Life {
         open.end_era(end, &mut life);
         open.end_pause(end, &mut life);
         for (number, era) in life.eras.iter().enumerate() {
-            let slots = era.rule.slots(era.from, era.to);
+            let slots = era.slots(era.from, era.to);
             life.slots
                 .extend(slots.into_iter().map(|slot| (slot, number)));
         }
@@ -116,7 +124,7 @@ impl Open {
                 self.pause = Some((since, until));
             }
             Edited::Resumed => self.end_pause(edit.at, life),
-            Edited::Parked | Edited::Unparked | Edited::Rewound => {}
+            Edited::Parked | Edited::Unparked | Edited::Rewound | Edited::Done => {}
         }
     }
 

@@ -6,7 +6,10 @@ use almanack_core::plan::{CatchUp, OnResume, Overlap, Reason, Slot, Verdict};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    super::chronicle::Pages,
+    super::{
+        chronicle::Pages,
+        rule::{is_left_out, spread},
+    },
     eras::{Era, Life},
 };
 
@@ -37,7 +40,13 @@ impl Judge<'_> {
     }
 
     fn judge_in(&self, slot: Timestamp, row: &Slot, era: &Era) -> Result<(), String> {
-        let splay = era.definition.splay;
+        let splay = spread(&era.definition);
+        let left_out = is_left_out(&era.definition, slot);
+        if left_out || row.verdict == Verdict::Skipped(Reason::Excluded) {
+            let excluded = row.verdict == Verdict::Skipped(Reason::Excluded);
+            holds(excluded, "a calendar or quiet hours leave it out")?;
+            return holds(left_out, "nothing leaves it out");
+        }
         let paused = self.life.pause_of(slot);
         let resumed = row.verdict == Verdict::CaughtUp
             && era.definition.on_resume == OnResume::Latest
@@ -82,7 +91,10 @@ impl Judge<'_> {
 
     /// Whether it is the last slot of a pause.
     fn ends_a_pause(&self, slot: Timestamp, splay: SignedDuration) -> bool {
-        let next = self.life.slots.iter().map(|(slot, _)| *slot);
+        let fires = |(slot, era): &&(Timestamp, usize)| {
+            !is_left_out(&self.life.eras[*era].definition, *slot)
+        };
+        let next = self.life.slots.iter().filter(fires).map(|(slot, _)| *slot);
         let next = next.filter(|later| *later > slot).min();
         let mut pauses = self.life.pauses.iter();
         pauses.any(|pause| {
@@ -92,7 +104,7 @@ impl Judge<'_> {
 
     fn fired(&self, slot: Timestamp, row: &Slot, era: &Era) -> Result<(), String> {
         let late = row.decided_at.duration_since(slot);
-        let prompt = late <= PROMPT.min(self.grace(slot, era)) + era.definition.splay;
+        let prompt = late <= PROMPT.min(self.grace(slot, era)) + spread(&era.definition);
         holds(
             prompt || self.waited(slot, row),
             "it was late and is not called so",
@@ -109,7 +121,7 @@ impl Judge<'_> {
             era.definition.catch_up != CatchUp::None,
             "its policy catches up nothing",
         )?;
-        let in_grace = late <= self.grace(slot, era) + era.definition.splay;
+        let in_grace = late <= self.grace(slot, era) + spread(&era.definition);
         holds(in_grace, "that was later than its grace")
     }
 
@@ -119,7 +131,7 @@ impl Judge<'_> {
         holds(late > PROMPT.min(self.grace(slot, era)), "it was in time")?;
         let there = self.pages.covered(
             slot - AROUND,
-            slot + era.definition.splay + PROMPT - self.skew,
+            slot + spread(&era.definition) + PROMPT - self.skew,
         );
         holds(
             !there || self.waited(slot, row),
@@ -139,7 +151,8 @@ impl Judge<'_> {
             .life
             .slots
             .iter()
-            .filter(|(other, _)| *other > slot && *other <= row.decided_at && *other <= era.to);
+            .filter(|(other, _)| *other > slot && *other <= row.decided_at && *other <= era.to)
+            .filter(|(other, _)| !is_left_out(&era.definition, *other));
         let newer = newer.count();
         match reason {
             Reason::TooLate => {
@@ -225,7 +238,7 @@ impl Judge<'_> {
         let ahead = slot + SignedDuration::from_hours(24 * 70);
         let next = self
             .next_in(slot, era)
-            .or_else(|| era.rule.slots(slot, ahead).first().copied());
+            .or_else(|| era.slots(slot, ahead).first().copied());
         let gap = next.map_or(HALF_A_DAY * 2, |next| next.duration_since(slot));
         (gap / 2).clamp(PROMPT, HALF_A_DAY)
     }
