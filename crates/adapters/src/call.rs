@@ -177,7 +177,6 @@ impl Caller {
             retry_after: answer.head.header(&header::RETRY_AFTER),
         };
         let outcome = judge(&answer, &behaviour.already_done, self.clock.now());
-        let body = body.to_vec();
         (outcome, Received { status, body })
     }
 }

@@ -226,8 +226,8 @@ pub fn creation(task: &Task) -> Decision {
 /// The decision that cancelled a row, if it is on record.
 pub fn cancellation(task: &Task, decisions: &[Decision]) -> Option<Decision> {
     let cancels = |rule| matches!(rule, Rule::Cancelled | Rule::CancelledAndInserted);
-    let on_row = decisions.iter().filter(|it| it.id.task_id == task.id);
-    let found = on_row.filter(|it| cancels(it.rule)).next_back().cloned();
+    let on_row = |it: &&Decision| it.id.task_id == task.id && cancels(it.rule);
+    let found = decisions.iter().rfind(on_row).cloned();
     found.or_else(|| Some(creation(task)).filter(|it| cancels(it.rule)))
 }
 

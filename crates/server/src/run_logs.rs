@@ -197,8 +197,8 @@ async fn follow(
     }
     let limit = paging::size(query.limit, PART_DEFAULT, PART_MAX)?;
     let from = query.offset.unwrap_or(0);
-    let _room = waiting.0.try_acquire().ok();
-    let mut looks = if _room.is_some() { wait } else { 0 };
+    let room = waiting.0.try_acquire().ok();
+    let mut looks = if room.is_some() { wait } else { 0 };
     loop {
         let view = load(&*state.store, id, query.term.map(Term), (from, limit)).await?;
         let is_news = !view.part.text.is_empty() || view.ended || !view.live;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::supervise::not_started;
 
 /// How much is read at once.
-const CHUNK_BYTES: usize = 16 * 1024;
+const CHUNK_BYTES: usize = 4 * 1024;
 /// Marks that output before it was cut.
 const CUT: char = '…';
 

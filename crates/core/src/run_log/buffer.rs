@@ -101,7 +101,12 @@ impl Buffer {
     /// How many bytes are still to be written.
     pub fn pending(&self) -> usize {
         let sealed: usize = self.sealed.iter().map(|piece| piece.text.len()).sum();
-        sealed + self.has_grown.then_some(self.open.text.len()).unwrap_or(0)
+        let open = if self.has_grown {
+            self.open.text.len()
+        } else {
+            0
+        };
+        sealed + open
     }
 
     /// Hands out what is to be written next, `bytes_max` or a piece more. The caller writes it, or

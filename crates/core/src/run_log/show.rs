@@ -41,7 +41,7 @@ fn skip_sequence(rest: &mut Rest<'_>) {
         }
         Some('\u{20}'..='\u{2f}') => {
             while rest.next_if(|c| matches!(c, '\u{20}'..='\u{2f}')).is_some() {}
-            rest.next_if(|c| c.is_ascii_graphic());
+            rest.next_if(char::is_ascii_graphic);
         }
         Some('\u{30}'..='\u{7e}') => {
             rest.next();

@@ -135,7 +135,7 @@ async fn dp_20_output_is_kept_while_it_is_printed() {
     assert_eq!(log.write(b"first\n"), b"first\n");
     pause(Duration::from_millis(1_200)).await;
     assert_eq!(stage.kept(run(1)).await.1, "first\n", "after a second");
-    log.write(&[b'x'; PIECE_BYTES_MAX]);
+    log.write(&vec![b'x'; PIECE_BYTES_MAX]);
     pause(Duration::from_millis(200)).await;
     assert_eq!(
         stage.kept(run(1)).await.0,
@@ -148,7 +148,7 @@ async fn dp_20_output_is_kept_while_it_is_printed() {
         stage.kept(run(1)).await.1.ends_with("xlast"),
         "with its end"
     );
-    pause(Duration::from_secs(600)).await;
+    pause(Duration::from_mins(10)).await;
     assert_eq!(stage.calls().len(), 3, "a log that rests costs nothing");
 }
 
@@ -166,9 +166,9 @@ async fn dp_20_ten_megabytes_of_output_do_not_slow_a_claim() {
     stage.store.apply(changes.collect()).await.unwrap();
     let printing = async {
         let mut logs: Vec<_> = (1..=2).map(|task| stage.keeper.begin(run(task))).collect();
-        for number in 0..1_280 {
+        for _ in 0..1_280 {
             for log in &mut logs {
-                log.write(&[b'a' + number.to_string().len() as u8; 4 * 1024]);
+                log.write(&[b'a'; 4 * 1024]);
             }
             tokio::task::yield_now().await;
         }
@@ -200,7 +200,7 @@ async fn dp_20_ten_megabytes_of_output_do_not_slow_a_claim() {
     );
     let counts = &stage.meter.0;
     assert_eq!(counts.at_once_max.load(Ordering::SeqCst), 1);
-    let met = counts.met_by_claims.lock().unwrap();
+    let met = counts.met_by_claims.lock().unwrap().clone();
     assert_eq!(met.len(), 50);
     assert!(met.iter().all(|under_way| *under_way <= 1), "{met:?}");
     let took = stage.time.now().duration_since(began_at);
@@ -217,7 +217,7 @@ async fn dp_20_what_is_too_long_keeps_its_beginning_and_its_end() {
     let mut log = stage.keeper.begin(run(1));
     log.write(b"the beginning\n");
     for _ in 0..200 {
-        log.write(&[b'.'; 50_000]);
+        log.write(&vec![b'.'; 50_000]);
     }
     log.write(b"\nthe end");
     log.end().await;
