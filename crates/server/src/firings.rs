@@ -88,7 +88,7 @@ pub(crate) async fn report_finish(
 
 async fn take(
     State(state): App,
-    (id, stage): (i64, Stage),
+    (id, reported): (i64, Stage),
     signed: &Signed,
     body: Body,
 ) -> Result<Json<ReportedView>> {
@@ -106,10 +106,10 @@ async fn take(
         sleeper: Arc::clone(&state.sleeper),
         logs: Arc::clone(&reporting.logs),
     };
-    let next_report_until = reports.take(firing, stage, &report).await?;
+    let next_report_until = reports.take(firing, reported, &report).await?;
     Ok(Json(ReportedView {
         task_id: id,
-        reported: stage,
+        reported,
         next_report_until,
     }))
 }

@@ -104,7 +104,7 @@ pub fn to_url(signature: &str) -> String {
 
 fn to_standard(signature: &str) -> String {
     let mut standard = signature.replace('-', "+").replace('_', "/");
-    while standard.len() % 4 != 0 {
+    while !standard.len().is_multiple_of(4) {
         standard.push('=');
     }
     standard

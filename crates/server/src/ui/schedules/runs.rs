@@ -64,7 +64,7 @@ pub(crate) async fn load(
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
         let joined = slots
             .into_iter()
-            .map(|slot| run(lang, slot, next(), *ready));
+            .map(|slot| run(lang, slot, next().as_ref(), *ready));
         let mut joined: Vec<Run> = joined.collect();
         joined.reverse();
         joined
@@ -91,13 +91,10 @@ fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<(Timestamp, &'a Sl
 fn run(
     lang: Lang,
     (at, row): (Timestamp, &Slot),
-    fired: Option<(&Task, Course)>,
+    fired: Option<&(&Task, Course)>,
     ready: Option<&Ready>,
 ) -> Run {
-    let (task, course) = (
-        fired.as_ref().map(|it| it.0),
-        fired.as_ref().map(|it| &it.1),
-    );
+    let (task, course) = (fired.map(|it| it.0), fired.map(|it| &it.1));
     let (outcome, reason) = became(lang, row.verdict, course);
     let due_at = ready.map_or(at, |ready| ready.due_at(at));
     // Only the start of the last attempt is stored. If it was not the first, the decision is what
