@@ -261,7 +261,9 @@ async fn an_attempt_that_is_dropped_leaves_nothing_behind() {
 
 /// Remembers what it was given, and cuts one secret.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<(RunId, Vec<u8>)>>>);
+struct Kept(Arc<Mutex<Vec<Piece>>>);
+
+type Piece = (RunId, Vec<u8>);
 
 struct KeptRun {
     kept: Kept,
@@ -336,7 +338,8 @@ async fn dp_20_both_outputs_of_a_command_are_logged_in_order() {
 #[tokio::test]
 async fn dp_20_a_log_has_what_the_short_detail_has_no_room_for() {
     let (outcome, kept) = logged("seq 1 20000").await;
-    let expected: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
+    let lines: Vec<String> = (1..=20_000).map(|n| n.to_string()).collect();
+    let expected = lines.join("\n") + "\n";
     assert!(kept.text() == expected, "{} bytes", kept.text().len());
     assert!(done(outcome).len() <= DETAIL_BYTES_MAX);
 }

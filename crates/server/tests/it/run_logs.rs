@@ -249,8 +249,8 @@ async fn dp_20_of_a_long_log_the_page_shows_the_end() {
         print(&world, &task, piece * 32_000, &line.repeat(1_000)).await;
     }
     print(&world, &task, 256_000, "the very end\n").await;
-    let link = format!("/ui/firings/{}/log", task.id);
-    let page = world.get(&link).await;
+    let path = format!("/ui/firings/{}/log", task.id);
+    let page = world.get(&path).await;
     let shown = all(&page, "pre.log").concat();
     assert!(shown.ends_with("the very end") && shown.starts_with(line.trim()));
     assert!(shown.len() < 70_000, "{}", shown.len());
@@ -258,6 +258,29 @@ async fn dp_20_of_a_long_log_the_page_shows_the_end() {
     let page = world.get(&beginning[0]).await;
     assert!(all(&page, "pre.log").concat().starts_with(line.trim()));
     assert!(!all(&page, "pre.log").concat().contains("the very end"));
+}
+
+/// Time, verdict and requester of every row, a row at a time.
+async fn all_rows(world: &World) -> Vec<(Value, Value, Value)> {
+    let mut rows = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = world
+            .get(&format!("{NIGHTLY}/slots?limit=1{cursor}"))
+            .await
+            .json();
+        for row in page["slots"].as_array().unwrap() {
+            rows.push((
+                row["slot_at"].clone(),
+                row["verdict"].clone(),
+                row["by"].clone(),
+            ));
+        }
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return rows,
+        }
+    }
 }
 
 #[tokio::test]
@@ -278,25 +301,7 @@ async fn dp_16_slots_list_what_people_fired_and_who() {
         .await;
     assert_eq!(fired.status, 201, "{}", fired.body);
     world.plan_at(at(4 * HOUR)).await;
-    let mut rows = Vec::new();
-    let mut cursor = String::new();
-    loop {
-        let page = world
-            .get(&format!("{NIGHTLY}/slots?limit=1{cursor}"))
-            .await
-            .json();
-        for row in page["slots"].as_array().unwrap() {
-            rows.push((
-                row["slot_at"].clone(),
-                row["verdict"].clone(),
-                row["by"].clone(),
-            ));
-        }
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
+    let rows = all_rows(&world).await;
     let row = |at: &str, verdict: &str, by: Value| {
         (json!(format!("2026-01-05T{at}:00Z")), json!(verdict), by)
     };

@@ -42,7 +42,7 @@ pub(super) async fn run(client: &Client, given: &LogArguments, output: &mut Outp
         None if given.follow => log.follow(output).await?,
         None => {
             log.print(&first["term"], Follow::No, output).await?;
-            log.mention_earlier(attempts, output);
+            mention_earlier(attempts, output);
         }
     }
     Ok(Exit::Ok)
@@ -134,16 +134,16 @@ impl Log<'_> {
             }
         }
     }
+}
 
-    fn mention_earlier(&self, attempts: &[Value], output: &mut Output) {
-        if attempts.len() > 1 && !output.json {
-            let last = attempts.len() - 1;
-            output.note(&format!(
-                "attempt {} of {}; --attempt 1 to {last} shows the others\n",
-                attempts.len(),
-                attempts.len()
-            ));
-        }
+fn mention_earlier(attempts: &[Value], output: &mut Output) {
+    if attempts.len() > 1 && !output.json {
+        let last = attempts.len() - 1;
+        output.note(&format!(
+            "attempt {} of {}; --attempt 1 to {last} shows the others\n",
+            attempts.len(),
+            attempts.len()
+        ));
     }
 }
 
