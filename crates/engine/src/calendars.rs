@@ -87,6 +87,7 @@ pub struct Calendars {
 }
 
 impl Calendars {
+    /// Works on `store` by `clock`; `schedules` are planned by what changes.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, schedules: Arc<Schedules>) -> Self {
         Self {
             store,
@@ -110,6 +111,7 @@ impl Calendars {
         Ok(self.store.load_calendars().await?)
     }
 
+    /// The calendar of this name.
     pub async fn load(&self, name: &str) -> Result<CalendarRecord, Error> {
         let found = self.list().await?.into_iter().find(|it| it.name == name);
         found.ok_or_else(|| Error::Unknown {
