@@ -26,8 +26,12 @@ struct Project<'a> {
 }
 
 /// One check. What is not read here has no effect on when an alert is raised.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the fields of a foreign answer"
+)]
 struct Check {
     name: String,
     slug: String,
@@ -46,29 +50,6 @@ struct Check {
     filter_default_fail: bool,
     channels: String,
     uuid: Option<String>,
-}
-
-impl Default for Check {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            slug: String::new(),
-            tags: String::new(),
-            desc: String::new(),
-            timeout: None,
-            grace: None,
-            schedule: None,
-            tz: None,
-            status: String::new(),
-            methods: String::new(),
-            filter_subject: false,
-            filter_body: false,
-            filter_http_body: false,
-            filter_default_fail: false,
-            channels: String::new(),
-            uuid: None,
-        }
-    }
 }
 
 /// Reads the checks of a project.

@@ -211,23 +211,23 @@ async fn dp_23_a_missed_ping_is_one_alert_until_the_next_ping(fixture: Fixture) 
     };
     let about = || "schedule:nightly".to_owned();
     assert_eq!(
-        pass(200).await,
+        pass(10).await,
         [],
         "nothing is expected before the first ping"
     );
     ping(PingKind::Success).await;
     assert_eq!(pass(69).await, [], "late, and within its grace");
     let opened = (News::Opened, Rule::Missing, about());
-    assert_eq!(pass(300).await, [opened], "however long it is missing");
+    assert_eq!(pass(80).await, [opened], "however long it is missing");
     ping(PingKind::Success).await;
     let closed = (News::Closed, Rule::Missing, about());
-    assert_eq!(pass(30).await, [closed]);
+    assert_eq!(pass(20).await, [closed]);
     ping(PingKind::Fail).await;
-    assert_eq!(pass(200).await, [(News::Opened, Rule::Failing, about())]);
+    assert_eq!(pass(75).await, [(News::Opened, Rule::Failing, about())]);
     ping(PingKind::Success).await;
-    assert_eq!(pass(30).await, [(News::Closed, Rule::Failing, about())]);
+    assert_eq!(pass(20).await, [(News::Closed, Rule::Failing, about())]);
     ping(PingKind::Start).await;
-    assert_eq!(pass(30).await, [(News::Opened, Rule::Stuck, about())]);
+    assert_eq!(pass(20).await, [(News::Opened, Rule::Stuck, about())]);
 }
 
 async fn of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back(fixture: Fixture) {

@@ -113,9 +113,9 @@ fn unplanned(row: &Slot) -> Option<String> {
         Reason::OverCap => "more were missed than may be caught up",
         Reason::Cancelled => "its firing had been cancelled before it was planned",
         // A person or a setting wanted these.
-        Reason::Paused | Reason::Overlap | Reason::Changed | Reason::Excluded => return None,
+        Reason::Paused | Reason::Overlap | Reason::Changed | Reason::Excluded
         // A monitor's, which is not judged by its slots.
-        Reason::NoPing | Reason::NeverPinged => return None,
+        | Reason::NoPing | Reason::NeverPinged => return None,
     };
     Some(match row.slots {
         1 => format!("the slot of {} was skipped: {why}", row.slot_at),

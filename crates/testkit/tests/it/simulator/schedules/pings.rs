@@ -17,6 +17,8 @@ use almanack_core::{
     target::Target,
 };
 use almanack_engine::{schedules::Schedules, zones::Zones};
+use almanack_testkit::layer::{Layer, Layered};
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -36,7 +38,7 @@ const GRACE: SignedDuration = SignedDuration::from_mins(10);
 const SKEW: SignedDuration = SignedDuration::from_secs(2);
 /// Within this a note and a decision are at the same time: two wrong clocks and a slow call.
 const UNSURE: SignedDuration = SignedDuration::from_secs(10);
-const DAYS: i64 = 5;
+const DAYS: i64 = 2;
 const NODES: usize = 3;
 /// By expression, and by period.
 const JOBS: [(&str, &str); 4] = [
@@ -47,6 +49,16 @@ const JOBS: [(&str, &str); 4] = [
 ];
 /// Answered pings that are looked for among the newest.
 const LOOKED_FOR: usize = 30;
+
+/// A store that nodes need not ask every second: a verdict may come late, and is the same.
+struct Unhurried;
+
+#[async_trait]
+impl Layer for Unhurried {
+    fn safety_poll(&self, _: &dyn Store) -> SignedDuration {
+        SignedDuration::from_mins(5)
+    }
+}
 
 /// A ping as its job knows it.
 #[derive(Debug, Clone)]
@@ -88,7 +100,7 @@ fn world(dice: &Dice, store: Arc<dyn Store>) -> World {
         truth,
         chronicle: Chronicle::new(truth, Arc::clone(&record), SKEW),
         record,
-        store,
+        store: Layered::over(store, Unhurried),
         weather: Weather::draw_steady(dice),
         skew: SKEW,
         healed: Arc::new(AtomicBool::new(false)),
@@ -163,7 +175,8 @@ async fn put(world: &World, name: &str, expression: &str) {
         grace: Some(GRACE),
         ..Definition::new(expression, Target::Ping { note: None })
     };
-    let put = schedules.put(&named(name), definition, Origin::Api, "ada");
+    let monitor = named(name);
+    let put = schedules.put(&monitor, definition, Origin::Api, "ada");
     let schedule = put.await.expect("a new monitor").schedule;
     let keys = MonitorKeys {
         ping_hash: Some(name.to_owned()),
