@@ -1,22 +1,27 @@
-//! The webhook launcher: a schedule fires by a signed HTTP POST (DP-11).
+//! The webhook launcher: a schedule fires by a signed HTTP request (DP-11).
 //!
 //! Signed and sent exactly like a callback, in `call.rs`; only what is sent differs: the firing,
-//! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
+//! and the body its target asks for, or what its template says instead. The receiver recognises a repetition by `Idempotency-Key`,
 //! which is the same for every attempt at one firing.
+
+mod request;
+
+use std::sync::Arc;
 
 use almanack_core::{
     finish::Outcome,
     plan::{Firing, Trigger},
+    secret::Secrets,
     target::{Launcher, Target},
     task::ClaimedTask,
 };
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    call::{Behaviour, Caller},
+    call::{Behaviour, Caller, Message},
     launcher::wrong_target,
 };
 
@@ -24,19 +29,57 @@ use crate::{
 pub struct WebhookLauncher {
     pub caller: Caller,
     pub behaviour: Behaviour,
+    /// What headers may name.
+    pub secrets: Arc<dyn Secrets>,
 }
 
 #[async_trait]
 impl Launcher for WebhookLauncher {
     async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
-        let Target::Webhook { url, body } = &firing.target else {
+        let Target::Webhook {
+            url,
+            method,
+            headers,
+            body,
+            template,
+        } = &firing.target
+        else {
             return wrong_target("webhooks", &firing.target);
         };
-        let notice = Notice::of(firing, task, body.as_ref(), self.caller.clock.now());
-        let Ok(notice) = serde_json::to_vec(&notice) else {
+        let Some(mut message) = self.message(firing, task, (body.as_ref(), template.as_ref()))
+        else {
             return Outcome::give_up("the firing cannot be written as JSON");
         };
-        self.caller.call(url, &self.behaviour, task, notice).await
+        message.headers = match request::headers(headers, url, &*self.secrets).await {
+            Ok(headers) => headers,
+            Err(outcome) => return outcome,
+        };
+        message.method = request::method(*method);
+        if !method.has_body() {
+            message.body = None;
+        }
+        let timeout = firing.timeout.map(SignedDuration::unsigned_abs);
+        let behaviour = Behaviour {
+            timeout: timeout.unwrap_or(self.behaviour.timeout),
+            ..self.behaviour.clone()
+        };
+        self.caller.send(url, &behaviour, task, message).await
+    }
+}
+
+impl WebhookLauncher {
+    /// What the template says, or else the firing with its body.
+    fn message(
+        &self,
+        firing: &Firing,
+        task: &ClaimedTask,
+        (body, template): (Option<&Value>, Option<&Value>),
+    ) -> Option<Message> {
+        if let Some(template) = template {
+            return Some(request::filled(template, firing, task));
+        }
+        let notice = Notice::of(firing, task, body, self.caller.clock.now());
+        serde_json::to_vec(&notice).ok().map(Message::json)
     }
 }
 

@@ -19,12 +19,14 @@ pub mod callback;
 pub mod chain;
 pub mod clock;
 pub mod dispatch;
+pub mod duration;
 pub mod edition;
 pub mod event;
 pub mod finish;
 #[cfg(test)]
 mod fixture;
 pub mod handler;
+pub mod headers;
 pub mod history;
 pub mod host_limit;
 pub mod host_pace;

@@ -20,10 +20,13 @@
 //! - A look is bounded. What does not fit is left for the next one, which is due at once.
 //! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
 
+mod advice;
 mod compare;
 mod definition;
 mod firing;
 mod ledger;
+mod operation;
+mod retry;
 mod rewind;
 mod schedule;
 mod stored;
@@ -35,6 +38,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub use advice::{Advice, Lint, unknown_channels};
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub(crate) use definition::derived_name;
 pub use definition::{
@@ -45,6 +49,8 @@ pub use firing::{
     DISPATCH, Firing, NewFiring, Trigger, manual_identity, shareable_detail, slot_identity,
 };
 pub use ledger::{Reason, Slot, Verdict, append_rows};
+pub use operation::{Unsuitable, is_owner, is_tag};
+pub use retry::Retry;
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,

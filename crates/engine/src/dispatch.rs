@@ -3,6 +3,7 @@
 //! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not
 //! after it (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
 
+mod at_once;
 mod others;
 
 use std::{
@@ -28,6 +29,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::reschedule::{Error, Rescheduler};
+use at_once::Seat;
 
 pub use others::StoredFirings;
 
@@ -36,13 +38,6 @@ const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
 
 /// When a firing comes again whose schedule has as many as may run.
 const CROWDED_AGAIN: SignedDuration = SignedDuration::from_secs(1);
-
-/// How failed firings wait: windows are short, so waits are.
-const WAITS: Backoff = Backoff {
-    base: SignedDuration::from_secs(2),
-    cap: SignedDuration::from_secs(60),
-    retry_after_cap: SignedDuration::from_hours(6),
-};
 
 /// The backoff a node uses for firings: nothing is added to those chosen here, or a try could
 /// be put behind the end of its window and hold up the next slot until then.
@@ -88,6 +83,38 @@ impl DispatchHandler {
     pub fn with(mut self, type_name: &'static str, launcher: Arc<dyn Launcher>) -> Self {
         self.launchers.insert(type_name, launcher);
         self
+    }
+
+    /// Launches if the schedule's cap has room.
+    async fn launch_seated(&self, firing: &Firing, task: &ClaimedTask, seat: &Seat<'_>) -> Outcome {
+        match seat.enter().await {
+            Ok(true) => {}
+            Ok(false) => return self.crowded(firing),
+            Err(error) => return Outcome::retry(error.chain()),
+        }
+        let outcome = tokio::select! {
+            biased;
+            outcome = self.launch_in_time(firing, task) => outcome,
+            never = seat.keep() => match never {},
+        };
+        seat.leave().await;
+        outcome
+    }
+
+    /// Launches, and waits no longer than the schedule lets one attempt take. What was called may
+    /// have taken effect: the next attempt shows the same key.
+    async fn launch_in_time(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
+        let Some(timeout) = firing.timeout else {
+            return self.launch(firing, task).await;
+        };
+        let late_at = self.clock.now().saturating_add(timeout).unwrap_or(LATEST);
+        tokio::select! {
+            biased;
+            outcome = self.launch(firing, task) => outcome,
+            () = self.sleeper.until(late_at) => {
+                Outcome::retry(format!("no answer within {timeout:#}"))
+            }
+        }
     }
 
     async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
@@ -152,7 +179,12 @@ impl DispatchHandler {
         let Outcome::Retry { error, retry_after } = outcome else {
             return outcome;
         };
-        let wait = next_wait(&WAITS, task.attempt, retry_after, chance(task));
+        let wait = next_wait(
+            &firing.retry.waits(),
+            task.attempt,
+            retry_after,
+            chance(task),
+        );
         let now = self.clock.now();
         let next = now.saturating_add(wait).unwrap_or(LATEST);
         if next < firing.retry_until {
@@ -212,7 +244,10 @@ impl Handler for DispatchHandler {
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
-        let outcome = self.launch(&firing, task).await;
+        let outcome = match Seat::of(self, &firing, task) {
+            Some(seat) => self.launch_seated(&firing, task, &seat).await,
+            None => self.launch_in_time(&firing, task).await,
+        };
         self.inside_window(&firing, task, outcome)
     }
 }

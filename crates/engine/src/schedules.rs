@@ -17,7 +17,7 @@ mod why;
 use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
-    address::Reach,
+    address::{Names, Reach},
     plan::{
         Definition, Edited, Look, Origin, Pause, Ready, Schedule, ScheduleId, ScheduleName,
         ScheduleWrite, State, StoredDefinition, Unfit, resume,
@@ -70,6 +70,8 @@ pub struct Schedules {
     zones: Arc<Zones>,
     /// Who may be called; `None` leaves that to the caller.
     reach: Option<Reloadable<Reach>>,
+    /// What is behind the names of those who may be called.
+    names: Option<Arc<dyn Names>>,
 }
 
 impl Schedules {
@@ -80,6 +82,7 @@ impl Schedules {
             clock,
             zones,
             reach: None,
+            names: None,
         }
     }
 
@@ -92,19 +95,38 @@ impl Schedules {
         }
     }
 
+    /// Refuses webhooks by what their names resolve to, too.
+    #[must_use]
+    pub fn resolving(self, names: Arc<dyn Names>) -> Self {
+        Self {
+            names: Some(names),
+            ..self
+        }
+    }
+
     /// Checks a definition without writing it.
     pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
         self.zones.ready(name, definition)
     }
 
     /// What a file contains is the operator's own and trusted; see [`Reach`].
-    fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
-        match (&self.reach, &ready.definition.target, origin) {
-            (Some(reach), Target::Webhook { url, .. }, Origin::Api) => {
-                reach.get().check(url).map_err(Error::Unreachable)
-            }
-            _ => Ok(()),
+    async fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
+        let Target::Webhook { url, .. } = &ready.definition.target else {
+            return Ok(());
+        };
+        if origin != Origin::Api {
+            return Ok(());
         }
+        let Some(reach) = &self.reach else {
+            return Ok(());
+        };
+        reach.get().check(url).map_err(Error::Unreachable)?;
+        let ips = match &self.names {
+            Some(names) => names.behind(url).await,
+            None => Vec::new(),
+        };
+        let checked = reach.get().check_behind(url, &ips);
+        checked.map_err(Error::Unreachable)
     }
 
     /// A stored schedule, ready to be asked for its slots.

@@ -92,7 +92,7 @@ mod tests {
 
     fn schedule(state: State, next_at: Option<Timestamp>) -> Schedule {
         let url = "http://x/".to_owned();
-        let definition = Definition::new("@hourly", Target::Webhook { url, body: None });
+        let definition = Definition::new("@hourly", Target::webhook(url));
         Schedule {
             id: ScheduleId(1),
             name: ScheduleName::parse("x").unwrap(),

@@ -134,10 +134,7 @@ pub fn schedule_name(text: &str) -> ScheduleName {
 
 /// A schedule of every 10 s that is written at [`START`] and whose first slot is `next_at`.
 pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
-    let target = Target::Webhook {
-        url: "http://127.0.0.1:9/fire".to_owned(),
-        body: None,
-    };
+    let target = Target::webhook("http://127.0.0.1:9/fire".to_owned());
     Schedule {
         id: ScheduleId(0),
         name: schedule_name(name),

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use almanack_adapters::http::{Client, NoName, Resolve, Settings};
 use almanack_core::{
     address::{Guard, parse_net},
-    plan::{Firing, Trigger},
+    plan::{Firing, Retry, Trigger},
     task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
     time::Clock,
 };
@@ -73,6 +73,9 @@ pub(crate) fn firing(target: serde_json::Value) -> Firing {
         caught_up: true,
         retry_until: Timestamp::from_second(1_767_603_600).unwrap(),
         gives_way: false,
+        retry: Retry::default(),
+        timeout: None,
+        firings_max: None,
         target: serde_json::from_value(target).unwrap(),
     }
 }

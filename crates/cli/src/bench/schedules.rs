@@ -127,7 +127,7 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
     let (minute, hour) = (local.minute(), local.hour());
     let expression = format!("{minute} {hour} {} {} *", local.day(), local.month());
     let url = "https://example.org/hook".to_owned();
-    let definition = Definition::new(expression, Target::Webhook { url, body: None });
+    let definition = Definition::new(expression, Target::webhook(url));
     let name = ScheduleName::parse(&format!("bench-{number}"));
     let schedule = Schedule {
         id: ScheduleId(0),

@@ -63,10 +63,7 @@ pub(crate) fn file(settings: &Settings, places: &Places) -> String {
 /// The schedules of the copy: the user's, each calling a hook of its name, and one for every
 /// second.
 pub(crate) fn schedules(own: &[Wanted], places: &Places) -> Result<Vec<Wanted>, Unfit> {
-    let hook = |name: &ScheduleName| Target::Webhook {
-        url: format!("{}/{name}", places.hooks),
-        body: None,
-    };
+    let hook = |name: &ScheduleName| Target::webhook(format!("{}/{name}", places.hooks));
     let copy = |wanted: &Wanted| Wanted {
         name: wanted.name.clone(),
         definition: Definition {
@@ -102,10 +99,7 @@ mod tests {
 
     #[test]
     fn a_copied_schedule_keeps_its_policies_and_fires_at_home() {
-        let target = Target::Webhook {
-            url: "https://example.org/live".to_owned(),
-            body: None,
-        };
+        let target = Target::webhook("https://example.org/live".to_owned());
         let mut definition = Definition::new("0 9 * * *", target);
         definition.overlap = Overlap::QueueOne;
         let name = ScheduleName::parse("nightly").unwrap();
@@ -113,10 +107,7 @@ mod tests {
         let copies = schedules(&own, &places()).unwrap();
         assert_eq!(copies.len(), 2);
         assert_eq!(copies[0].definition.overlap, Overlap::QueueOne);
-        let at_home = Target::Webhook {
-            url: "http://127.0.0.1:3/hooks/nightly".to_owned(),
-            body: None,
-        };
+        let at_home = Target::webhook("http://127.0.0.1:3/hooks/nightly".to_owned());
         assert!(copies[0].definition.target == at_home);
     }
 }

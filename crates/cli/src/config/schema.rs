@@ -11,7 +11,7 @@ use super::{
     key::{self, KINDS, Key, SUBSCRIPTIONS},
     schedule::{
         SCHEDULES,
-        shape::{Field, SCHEDULE, TARGETS},
+        shape::{Field, RETRY, SCHEDULE, TARGETS},
     },
     settings,
     sources::{
@@ -141,6 +141,7 @@ fn of_shape(shape: &Shape) -> Value {
             json!({ "type": "object", "additionalProperties": { "type": "string" } })
         }
         Shape::Anything => json!({}),
+        Shape::Retry => of_fields("", RETRY, &Value::Null),
         Shape::Target => json!({ "oneOf": variants("type", TARGETS) }),
         Shape::Reading => json!({ "oneOf": variants("how", READINGS) }),
     }
@@ -175,10 +176,7 @@ fn of_fields(about: &str, fields: &[Field], defaults: &Value) -> Value {
 }
 
 fn any_target() -> Target {
-    Target::Webhook {
-        url: String::new(),
-        body: None,
-    }
+    Target::webhook(String::new())
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ use almanack_engine::{
     handlers::Handlers,
 };
 
-use super::{Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind, share};
+use super::{
+    Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind,
+    secrets::ReleasedSecrets, share,
+};
 use crate::{
     config::{Settings, settings},
     failure::{Failure, Result},
@@ -49,7 +52,7 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         clock: Arc::clone(&shared),
         done_here: ticks.collect(),
     };
-    let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
+    let webhooks = webhooks(own, Arc::clone(&shared));
     let slots = settings.node.slots;
     let commands = commands(&settings.command, &own.lasting.environment, slots);
     let sleeper = Arc::clone(&timing.sleeper);
@@ -67,10 +70,13 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         .waiting(kind, BACKOFF))
 }
 
-fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> WebhookLauncher {
-    let behaviour = behaviour(settings);
-    let caller = outbound.caller(clock);
-    WebhookLauncher { caller, behaviour }
+fn webhooks(own: Own<'_>, clock: Arc<dyn Clock>) -> WebhookLauncher {
+    let environment = &own.lasting.environment;
+    WebhookLauncher {
+        caller: own.outbound.caller(clock),
+        behaviour: behaviour(own.settings),
+        secrets: Arc::new(ReleasedSecrets::for_schedules(own.settings, environment)),
+    }
 }
 
 /// Without a token, GitHub is not called.

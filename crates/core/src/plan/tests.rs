@@ -27,10 +27,7 @@ pub(super) fn name() -> ScheduleName {
 }
 
 pub(super) fn target() -> Target {
-    Target::Webhook {
-        url: "https://example.org/hook".to_owned(),
-        body: None,
-    }
+    Target::webhook("https://example.org/hook".to_owned())
 }
 
 /// A definition with some of its fields given as JSON: `{"overlap":"allow"}`.

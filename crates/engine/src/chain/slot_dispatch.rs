@@ -28,7 +28,7 @@ use almanack_core::{
     chain::{ChainEvent, Due, Line, NotSeen, SHOWS_AFTER, Settled},
     finish::Outcome,
     lock::{Acquired, LockKey},
-    plan::{Firing, Trigger, slot_identity},
+    plan::{Firing, Retry, Trigger, slot_identity},
     target::runs::{CameTo, Whose, attribute, run_of},
     task::{ClaimedTask, Payload, Revision, TaskId, Term},
 };
@@ -235,6 +235,9 @@ impl SlotDispatch {
             caught_up: due.caught_up,
             retry_until: due.retry_until,
             gives_way: false,
+            retry: Retry::default(),
+            timeout: None,
+            firings_max: None,
             target: target.clone(),
         };
         match self.claimed(&firing, due, attempt) {

@@ -141,7 +141,7 @@ impl House {
             time: VirtualTime::start(),
         };
         let url = "https://example.org/hook".to_owned();
-        let mut definition = Definition::new("@10s", Target::Webhook { url, body: None });
+        let mut definition = Definition::new("@10s", Target::webhook(url));
         definition.overlap = Overlap::Allow;
         let schedules = house.schedules(Arc::new(house.time));
         let often = schedule_name("often");

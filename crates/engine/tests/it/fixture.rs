@@ -55,7 +55,7 @@ pub(crate) struct Fixture {
 /// Every hour, at a webhook.
 pub(crate) fn hourly() -> Definition {
     let url = "https://example.org/hook".to_owned();
-    Definition::new("0 * * * *", Target::Webhook { url, body: None })
+    Definition::new("0 * * * *", Target::webhook(url))
 }
 
 impl Fixture {

@@ -17,6 +17,7 @@ mod forgotten;
 mod kinds;
 mod lock;
 mod node;
+mod operators;
 mod permits;
 mod planner;
 mod refusals;

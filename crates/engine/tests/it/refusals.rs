@@ -74,7 +74,7 @@ impl Fixture {
             let url = "https://example.org/hook".to_owned();
             let definition = Definition {
                 overlap: almanack_core::plan::Overlap::Allow,
-                ..Definition::new("@10s", Target::Webhook { url, body: None })
+                ..Definition::new("@10s", Target::webhook(url))
             };
             let name = ScheduleName::parse(name).unwrap();
             let put = schedules.put(&name, definition, Origin::Api, "ada");

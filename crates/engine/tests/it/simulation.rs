@@ -31,7 +31,7 @@ fn wanted(name: &str, expression: &str, catch_up: CatchUp) -> Wanted {
             catch_up,
             // What runs on a normal store here never ends, so that nothing may depend on it.
             overlap: Overlap::Allow,
-            ..Definition::new(expression, Target::Webhook { url, body: None })
+            ..Definition::new(expression, Target::webhook(url))
         },
     }
 }

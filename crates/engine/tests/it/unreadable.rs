@@ -53,7 +53,7 @@ impl Fixture {
         let url = "https://example.org/hook".to_owned();
         let definition = Definition {
             overlap,
-            ..Definition::new("@10s", Target::Webhook { url, body: None })
+            ..Definition::new("@10s", Target::webhook(url))
         };
         let name = ScheduleName::parse(name).unwrap();
         let put = self.schedules.put(&name, definition, Origin::Api, "ada");

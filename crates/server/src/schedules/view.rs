@@ -2,6 +2,7 @@
 
 use almanack_core::plan::{Edit, Schedule, ScheduleName, Slot, slot_identity};
 
+use super::explain::WarningView;
 use crate::prelude::*;
 
 /// One schedule. Its `revision` is also its `ETag`.
@@ -11,6 +12,16 @@ pub(crate) struct ScheduleView {
     pub(super) schedule: Schedule,
     /// When it fires next as things are; null if it will not, or not before it is resumed.
     pub(super) next_at: Option<Timestamp>,
+}
+
+/// A schedule that was just written, with what is worth knowing about it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WrittenScheduleView)]
+pub(crate) struct WrittenView {
+    #[serde(flatten)]
+    pub(super) schedule: ScheduleView,
+    /// Warnings: it is kept as written, and perhaps it is not what you meant.
+    pub(super) warnings: Vec<WarningView>,
 }
 
 /// A page of schedules, by name.

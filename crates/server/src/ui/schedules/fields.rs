@@ -13,7 +13,7 @@ use crate::ui::prelude::*;
 
 pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
 /// Fields besides the expression and the target.
-const GIVEN: [&str; 10] = [
+const GIVEN: [&str; 13] = [
     "tz",
     "catch_up",
     "grace",
@@ -23,10 +23,19 @@ const GIVEN: [&str; 10] = [
     "splay",
     "on_resume",
     "retry_for",
+    "timeout",
+    "firings_max",
+    "owner",
     "priority",
 ];
+/// Fields of `retry`, in the form under their own names.
+const RETRY: [&str; 3] = ["count", "backoff", "backoff_max"];
+/// Fields that are lists, one word per line or separated by blanks.
+const LISTS: [&str; 2] = ["tags", "alerts"];
 /// Fields that are numbers in JSON.
-const NUMBERS: [&str; 2] = ["max_catch_up", "priority"];
+const NUMBERS: [&str; 4] = ["max_catch_up", "firings_max", "count", "priority"];
+/// In place of a list of channels: an empty list, which is not the same as none.
+const NOBODY: &str = "none";
 
 /// A definition as form fields, all of them text. Also the `name`, the `revision` that was shown,
 /// and the `act`: `check` only previews.
@@ -52,14 +61,38 @@ impl Fields {
     pub(crate) fn to_json(&self) -> Result<Value> {
         let mut body =
             json!({ "expression": self.get("expression"), "target": self.target_json()? });
-        for name in GIVEN {
-            if let Some(value) = self.trimmed(name) {
-                let number = self.get(name).trim().parse::<u64>().ok();
-                let number = number.filter(|_| NUMBERS.contains(&name));
-                body[name] = number.map_or(value, |number| json!(number));
+        // A command's own timeout is part of its target.
+        let is_called = !matches!(self.get("target"), "command" | "task");
+        let given = GIVEN
+            .into_iter()
+            .filter(|name| *name != "timeout" || is_called);
+        for name in given {
+            if let Some(value) = self.value(name) {
+                body[name] = value;
+            }
+        }
+        for name in RETRY {
+            if let Some(value) = self.value(name) {
+                body["retry"][name] = value;
+            }
+        }
+        for name in LISTS {
+            let words: Vec<&str> = self.get(name).split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [NOBODY] if name == "alerts" => body[name] = json!([]),
+                words => body[name] = json!(words),
             }
         }
         Ok(body)
+    }
+
+    /// A value as JSON: text, or a number where one is meant.
+    fn value(&self, name: &str) -> Option<Value> {
+        let value = self.trimmed(name)?;
+        let number = self.get(name).trim().parse::<u64>().ok();
+        let number = number.filter(|_| NUMBERS.contains(&name));
+        Some(number.map_or(value, |number| json!(number)))
     }
 
     fn target_json(&self) -> Result<Value> {
@@ -81,7 +114,17 @@ impl Fields {
                 (target, "payload", self.json("payload")?)
             }
             _ => {
-                let target = json!({ "type": "webhook", "url": of("url") });
+                let mut target = json!({ "type": "webhook", "url": of("url") });
+                if let Some(method) = self.trimmed("method") {
+                    target["method"] = method;
+                }
+                if let Some(template) = self.json("template")? {
+                    target["template"] = template;
+                }
+                let headers = inputs(self.get("headers"));
+                if headers != json!({}) {
+                    target["headers"] = headers;
+                }
                 (target, "body", self.json("body")?)
             }
         };
@@ -112,11 +155,17 @@ impl Fields {
     pub(crate) fn of(name: &str, definition: &Definition, revision: i64) -> Self {
         let mut body = serde_json::to_value(definition).unwrap_or_default();
         let mut target = body["target"].take();
+        let retry = body["retry"].take();
+        if definition.alerts.as_ref().is_some_and(Vec::is_empty) {
+            body["alerts"] = json!(NOBODY);
+        }
         let kind = shown("type", &target["type"].take());
-        let parts = [body, target].into_iter().flat_map(|part| match part {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        });
+        let parts = [body, target, retry]
+            .into_iter()
+            .flat_map(|part| match part {
+                Value::Object(fields) => fields,
+                _ => Map::new(),
+            });
         let shown = parts.map(|(name, value)| (shown(&name, &value), name));
         let mut fields = Self(shown.map(|(value, name)| (name, value)).collect());
         for (name, value) in [
@@ -143,7 +192,7 @@ fn shown(name: &str, value: &Value) -> String {
     let lines = |lines: Vec<String>| lines.join("\n");
     match value {
         Value::Null => String::new(),
-        value if matches!(name, "body" | "payload") => value.to_string(),
+        value if matches!(name, "body" | "payload" | "template") => value.to_string(),
         Value::String(text) => text.clone(),
         Value::Array(list) => lines(list.iter().map(|value| shown("", value)).collect()),
         Value::Object(pairs) => {
@@ -163,14 +212,22 @@ mod tests {
         for target in [
             r#"{"type":"webhook","url":"https://a.example/x","body":{"n":1}}"#,
             r#"{"type":"webhook","url":"https://a.example/x"}"#,
+            r#"{"type":"webhook","url":"https://a.example/x","method":"PUT","template":"{slot}","headers":{"X-Key":"env:A"}}"#,
             r#"{"type":"workflow","repository":"o/r","workflow":"w.yml","ref":"v1","inputs":{"a":"b=c"}}"#,
             r#"{"type":"command","argv":["sync","--all"],"timeout":"90s"}"#,
             r#"{"type":"task","kind":"EDITION_RUN","subject":"edition:{date}","payload":[1]}"#,
         ] {
+            let alerts = if target.contains("task") {
+                "[]"
+            } else {
+                r#"["ntfy"]"#
+            };
             let text = format!(
                 r#"{{"expression":"0 8 * * 1","tz":"Asia/Shanghai","target":{target},"catch_up":"all",
                 "grace":"1h 30m","max_catch_up":7,"catch_up_pace":"2s","overlap":"queue_one",
-                "splay":"5m","on_resume":"latest","retry_for":"10m","priority":9}}"#
+                "splay":"5m","on_resume":"latest","retry_for":"10m","priority":9,
+                "retry":{{"count":3,"backoff":"2s","backoff_max":"1m"}},"firings_max":4,
+                "tags":["a","b/c"],"owner":"Ada Löw","alerts":{alerts}}}"#
             );
             let definition = Definition::from_json(&text).unwrap();
             let fields = Fields::of("x", &definition, 1);

@@ -70,10 +70,7 @@ async fn sf_04_reserved_kinds_are_refused_for_every_verb_over_http() {
 async fn with_a_firing() -> World {
     let world = World::open();
     let name = ScheduleName::parse("nightly").unwrap();
-    let target = Target::Webhook {
-        url: "https://example.org/".to_owned(),
-        body: None,
-    };
+    let target = Target::webhook("https://example.org/".to_owned());
     let put = world
         .schedules
         .put(&name, Definition::new("@10s", target), Origin::Api, "ada");

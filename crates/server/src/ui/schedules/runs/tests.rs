@@ -11,10 +11,7 @@ use almanack_core::{
 use super::*;
 
 fn hourly() -> Ready {
-    let target = Target::Webhook {
-        url: "https://example.org/".to_owned(),
-        body: None,
-    };
+    let target = Target::webhook("https://example.org/".to_owned());
     let name = ScheduleName::parse("x").unwrap();
     let definition = Definition::new("0 * * * *", target);
     Ready::new(&name, definition, Arc::new(Zone::utc())).unwrap()

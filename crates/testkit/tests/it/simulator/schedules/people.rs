@@ -203,7 +203,7 @@ impl Person {
     fn define(&self, rule: impl Fn(&Dice) -> Rule) -> Definition {
         let rule = rule(&self.dice);
         let url = "https://example.org/hook".to_owned();
-        let target = Target::Webhook { url, body: None };
+        let target = Target::webhook(url);
         let definition = Definition {
             tz: rule.tz.to_owned(),
             ..Definition::new(rule.expression(), target)
