@@ -156,12 +156,23 @@ impl Channels {
         }
     }
 
+    /// Whether a notice goes to this channel. If none of the channels that its schedule names is
+    /// configured, all are asked: a name that is gone must not silence an alert.
+    fn is_route(&self, notice: &Notice, channel: &str) -> bool {
+        let Some(named) = &notice.channels else {
+            return true;
+        };
+        let is_known = named.iter().any(|name| self.names().any(|it| it == name));
+        named.iter().any(|name| name == channel) || (!named.is_empty() && !is_known)
+    }
+
     async fn report_one(&self, channel: &Channel, notices: &[Notice]) -> Option<Answer> {
         let wanted = notices.iter().filter(|notice| {
             let alert = &notice.alert;
             let wants = &channel.wants;
             wants.takes(alert.key.rule.as_str(), alert.severity)
                 && !alert.taken_by.contains(&channel.name)
+                && self.is_route(notice, &channel.name)
         });
         let wanted: Vec<&Notice> = wanted.collect();
         let message = Message::of_alerts(&wanted, self.reporting.language)?;
@@ -187,6 +198,10 @@ impl Notifier for Channels {
         let reporting = self.all.iter();
         let reporting = reporting.map(|channel| self.report_one(channel, notices));
         join_all(reporting).await.into_iter().flatten().collect()
+    }
+
+    fn channels(&self) -> Vec<String> {
+        self.names().map(str::to_owned).collect()
     }
 
     async fn test(&self, only: Option<&str>) -> Vec<Answer> {

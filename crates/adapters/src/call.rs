@@ -1,4 +1,4 @@
-//! One signed HTTP POST, and what its answer means.
+//! One signed HTTP request, and what its answer means.
 //!
 //! Callbacks and webhooks differ in what they send and in where the address comes from; this file
 //! signs and sends them, and reads the answer. What an answer means is decided in `core::callback`;
@@ -14,7 +14,10 @@ use almanack_core::{
     time::Clock,
 };
 use jiff::Timestamp;
-use reqwest::header::{self, HeaderName};
+use reqwest::{
+    Method,
+    header::{self, HeaderMap, HeaderName},
+};
 use serde::Deserialize;
 
 use crate::{
@@ -68,8 +71,14 @@ impl<'a> Seal<'a> {
 
     /// A POST of JSON under this seal.
     pub(crate) fn post(&self, url: &str, timeout: Duration, body: Vec<u8>) -> Request {
-        let signature = self.key.map(|key| key.sign(self.id, self.at, &body));
-        let request = Request::post_json(url, body)
+        self.put_on(Request::post_json(url, body), timeout)
+    }
+
+    /// The request under this seal. Where there is no body, an empty one is signed.
+    fn put_on(&self, request: Request, timeout: Duration) -> Request {
+        let body = request.body.as_deref().unwrap_or_default();
+        let signature = self.key.map(|key| key.sign(self.id, self.at, body));
+        let request = request
             .limits(Limits::within(timeout, ANSWER_BYTES_MAX))
             .header(IDEMPOTENCY_KEY, self.idempotency_key)
             .header(WEBHOOK_ID, self.id)
@@ -85,6 +94,42 @@ impl<'a> Seal<'a> {
 pub(crate) struct Received {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
+}
+
+/// What a receiver is sent.
+pub(crate) struct Message {
+    pub(crate) method: Method,
+    /// Besides those of the seal.
+    pub(crate) headers: HeaderMap,
+    /// What the body is, unless a header says so.
+    content_type: &'static str,
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+impl Message {
+    /// A POST of JSON.
+    pub(crate) fn json(body: Vec<u8>) -> Self {
+        Self::new("application/json", body)
+    }
+
+    pub(crate) fn new(content_type: &'static str, body: Vec<u8>) -> Self {
+        Self {
+            method: Method::POST,
+            headers: HeaderMap::new(),
+            content_type,
+            body: Some(body),
+        }
+    }
+
+    fn request(self, url: &str) -> Request {
+        let mut request = Request::new(self.method, url);
+        if self.body.is_some() {
+            request = request.header(header::CONTENT_TYPE, self.content_type);
+        }
+        request.headers.extend(self.headers);
+        request.body = self.body;
+        request
+    }
 }
 
 /// Makes the calls.
@@ -113,22 +158,23 @@ impl Caller {
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
-        self.exchange(url, behaviour, task, body).await.0
+        let message = Message::json(body);
+        self.exchange(url, behaviour, task, message).await.0
     }
 
-    /// [`Self::call`], with what was answered.
+    /// Sends any message, and answers with what was answered, too.
     pub(crate) async fn exchange(
         &self,
         url: &str,
         behaviour: &Behaviour,
         task: &ClaimedTask,
-        body: Vec<u8>,
+        message: Message,
     ) -> (Outcome, Option<Received>) {
         let mut permit = match self.enter(url) {
             Ok(permit) => permit,
             Err(busy) => return (busy, None),
         };
-        let mut request = self.request(url, behaviour, task, body);
+        let mut request = self.request(url, behaviour, task, message);
         let traced = trace::begin(self.clock.now());
         if let Some(traced) = &traced {
             request = request.header(TRACEPARENT, &traced.parent());
@@ -156,7 +202,7 @@ impl Caller {
         url: &str,
         behaviour: &Behaviour,
         task: &ClaimedTask,
-        body: Vec<u8>,
+        message: Message,
     ) -> Request {
         let sealed = Seal {
             idempotency_key: &format!("almanack-task-{}", task.id),
@@ -164,7 +210,7 @@ impl Caller {
             at: self.clock.now(),
             key: behaviour.key.as_ref(),
         };
-        sealed.post(url, behaviour.timeout, body)
+        sealed.put_on(message.request(url), behaviour.timeout)
     }
 
     /// The status counts. A body that cannot be read, or is too large, has no `code`.

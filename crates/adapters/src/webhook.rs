@@ -1,11 +1,14 @@
-//! The webhook launcher: a schedule fires by a signed HTTP POST (DP-11).
+//! The webhook launcher: a schedule fires by a signed HTTP request (DP-11).
 //!
 //! Signed and sent exactly like a callback, in `call.rs`; only what is sent differs: the firing,
-//! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
-//! which is the same for every attempt at one firing. What it answers is kept in the run's log.
+//! and the body its target asks for, or what its template says instead. The receiver recognises a
+//! repetition by `Idempotency-Key`, which is the same for every attempt at one firing. What it
+//! answers is kept in the run's log.
 //!
 //! A target with `report_within` is given addresses to report to; if it answers 202, the firing
 //! goes on until it has reported the end (DP-19, `core::follow`).
+
+mod request;
 
 use std::sync::Arc;
 
@@ -14,6 +17,7 @@ use almanack_core::{
     follow::{HandedOver, Stage, Work, signed_id, to_url},
     plan::{Firing, Trigger},
     run_log::RunLogs,
+    secret::Secrets,
     store::RunId,
     target::{ELSEWHERE_AFTER, Launcher, Target},
     task::{ClaimedTask, TaskId},
@@ -24,7 +28,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    call::{Behaviour, Caller, Received},
+    call::{Behaviour, Caller, Message, Received},
     launcher::wrong_target,
     signature::SigningKey,
 };
@@ -39,6 +43,8 @@ pub struct WebhookLauncher {
     /// Where receivers report to, if they can reach this node.
     pub reports: Option<ReportAddress>,
     pub logs: Arc<dyn RunLogs>,
+    /// What headers may name.
+    pub secrets: Arc<dyn Secrets>,
 }
 
 /// Where receivers report to.
@@ -83,26 +89,42 @@ impl WebhookLauncher {
     async fn call(&self, firing: &Firing, task: &ClaimedTask) -> (Outcome, Option<Work>) {
         let Target::Webhook {
             url,
+            method,
+            headers,
             body,
+            template,
             report_within,
         } = &firing.target
         else {
             return (wrong_target("webhooks", &firing.target), None);
         };
-        let mut notice = Notice::of(firing, task, body.as_ref(), self.caller.clock.now());
-        if let Some(within) = report_within {
-            let Some(reports) = &self.reports else {
-                let error = "target.report_within needs server.public_url and callback.secret, \
-                     which this node does not have";
-                return (Outcome::retry_after(ELSEWHERE_AFTER, error), None);
-            };
-            notice.report = Some(reports.links(task.id, *within));
-        }
-        let Ok(notice) = serde_json::to_vec(&notice) else {
+        let report = match report_within.map(|within| self.links(task.id, within)) {
+            Some(Err(outcome)) => return (outcome, None),
+            Some(Ok(links)) => Some(links),
+            None => None,
+        };
+        let written = match template {
+            Some(template) => Some(request::filled(template, firing, task)),
+            None => self.notice(firing, task, body.as_ref(), report),
+        };
+        let Some(mut message) = written else {
             let outcome = Outcome::give_up("the firing cannot be written as JSON");
             return (outcome, None);
         };
-        let called = self.caller.exchange(url, &self.behaviour, task, notice);
+        message.headers = match request::headers(headers, url, &*self.secrets).await {
+            Ok(headers) => headers,
+            Err(outcome) => return (outcome, None),
+        };
+        message.method = request::method(*method);
+        if !method.has_body() {
+            message.body = None;
+        }
+        let timeout = firing.timeout.map(SignedDuration::unsigned_abs);
+        let behaviour = Behaviour {
+            timeout: timeout.unwrap_or(self.behaviour.timeout),
+            ..self.behaviour.clone()
+        };
+        let called = self.caller.exchange(url, &behaviour, task, message);
         let (outcome, received) = called.await;
         let mut status = None;
         if let Some(received) = received {
@@ -112,6 +134,28 @@ impl WebhookLauncher {
         let accepted = report_within.filter(|_| status == Some(ACCEPTED));
         let within_s = accepted.map(|within| within.as_secs());
         (outcome, within_s.map(|within_s| Work::Report { within_s }))
+    }
+
+    /// The firing with its body, and where to report.
+    fn notice(
+        &self,
+        firing: &Firing,
+        task: &ClaimedTask,
+        body: Option<&Value>,
+        report: Option<ReportLinks>,
+    ) -> Option<Message> {
+        let mut notice = Notice::of(firing, task, body, self.caller.clock.now());
+        notice.report = report;
+        serde_json::to_vec(&notice).ok().map(Message::json)
+    }
+
+    fn links(&self, firing: TaskId, within: SignedDuration) -> Result<ReportLinks, Outcome> {
+        let reports = self.reports.as_ref();
+        reports.map(|it| it.links(firing, within)).ok_or_else(|| {
+            let error = "target.report_within needs server.public_url and callback.secret, \
+                     which this node does not have";
+            Outcome::retry_after(ELSEWHERE_AFTER, error)
+        })
     }
 }
 

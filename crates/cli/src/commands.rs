@@ -93,7 +93,7 @@ pub(crate) fn dispatch(
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Next(arguments) => next::run(arguments, &inputs, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
-        Command::Import(arguments) => import::run(arguments, output),
+        Command::Import(arguments) => import::run(&at, arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
         #[cfg(feature = "lab")]

@@ -36,10 +36,11 @@ pub(crate) mod value;
 
 use calendar::FileCalendars;
 use file::Document;
+use jiff::Timestamp;
 use reader::{Effective, Origin, Reader};
 use report::{Problem, Report, Severity};
 pub(crate) use schedule::idle::of_target as idle_target;
-use schedule::{FileSchedules, idle};
+use schedule::{FileSchedules, advice, idle};
 pub(crate) use settings::Settings;
 use settings::edition;
 use source::Source;
@@ -100,6 +101,17 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// [`Self::whole_report`] with what is worth knowing about the schedules.
+    pub(crate) fn advised_report(&self, now: Timestamp) -> Report {
+        let mut report = self.whole_report();
+        let settings = self.readable.as_deref();
+        let source = report.source.as_ref();
+        let advice = advice::of_file(&self.schedules, source, settings, now);
+        report.problems.extend(advice);
+        report.problems.sort_by_key(Problem::reading_order);
+        report
+    }
+
     /// What is wrong with anything in the file, from the top down.
     pub(crate) fn whole_report(&self) -> Report {
         let mut report = self.report.clone();

@@ -6,9 +6,12 @@
 
 use std::fmt;
 
-use almanack_core::time::{parse_instant, to_micros};
+use almanack_core::{
+    duration,
+    time::{parse_instant, to_micros},
+};
 use jiff::{
-    SignedDuration, Span, SpanRelativeTo, Timestamp, Zoned,
+    SignedDuration, Timestamp, Zoned,
     civil::DateTime,
     tz::{AmbiguousOffset, TimeZone},
 };
@@ -30,44 +33,12 @@ fn unclear<T>(what: impl Into<String>, hint: impl Into<String>) -> Result<T, Unc
 
 /// Reads `30s`, `10m`, `1h30m`, `7d` (a day has 24 hours here).
 pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, Unclear> {
-    match read_duration(text) {
-        Ok(duration) => Ok(duration),
-        Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => unclear(
-            format!("`{text}` has no unit"),
-            format!("did you mean \"{text}s\"?"),
-        ),
-        Err(_) if is_too_long(text) => unclear(
-            format!("`{text}` is too long"),
-            "the longest is about 19000 years, and times end with the year 9999",
-        ),
-        Err(_) => unclear(
-            format!("`{text}` is not a duration"),
-            "write numbers with units, like \"30s\", \"10m\", \"1h30m\" or \"7d\"",
-        ),
-    }
-}
-
-fn read_duration(text: &str) -> Result<SignedDuration, jiff::Error> {
-    let days = SpanRelativeTo::days_are_24_hours();
-    text.parse::<Span>().and_then(|span| span.to_duration(days))
-}
-
-/// Whether a text would be a duration, were its numbers smaller.
-fn is_too_long(text: &str) -> bool {
-    let mut small = String::new();
-    for c in text.chars() {
-        match c {
-            '0'..='9' if small.ends_with('1') => {}
-            '0'..='9' => small.push('1'),
-            other => small.push(other),
-        }
-    }
-    read_duration(&small).is_ok()
+    duration::parse(text).or_else(|it| unclear(it.what, it.hint))
 }
 
 /// Writes a duration the way [`parse_duration`] reads it.
 pub(crate) fn show_duration(duration: SignedDuration) -> String {
-    format!("{duration:#}").replace(' ', "")
+    duration::show(duration)
 }
 
 const AT_HINT: &str = "write 2026-01-05T08:00Z, \"2026-01-05 08:00 Europe/Berlin\", +10m or now";

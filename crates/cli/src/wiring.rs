@@ -20,6 +20,7 @@ use almanack_adapters::{
     callback::{CallbackHandler, CallbackSettings},
     clock::{MachineTime, SteadyClock, SystemClock},
     entropy::OsEntropy,
+    http::SystemResolver,
     password::Argon2id,
 };
 use almanack_core::{
@@ -223,7 +224,8 @@ pub(crate) fn schedules(
     reach: Reloadable<Reach>,
 ) -> Arc<Schedules> {
     let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
-    Arc::new(schedules.reaching(reach))
+    let schedules = schedules.reaching(reach);
+    Arc::new(schedules.resolving(Arc::new(SystemResolver)))
 }
 
 /// Requests of people about calendars, and their upkeep.

@@ -30,6 +30,7 @@ use std::{
     net::{IpAddr, Ipv4Addr},
 };
 
+use async_trait::async_trait;
 use url::{Host, Url};
 
 pub use ipnet::IpNet;
@@ -155,6 +156,25 @@ impl Reach {
             _ => Ok(()),
         }
     }
+
+    /// Whether this address may be called now that its name leads to `ips`. One that leads nowhere
+    /// may be called: it may lead somewhere tomorrow.
+    pub fn check_behind(&self, address: &str, ips: &[IpAddr]) -> Result<(), Refusal> {
+        let origin = parse(address).ok().as_ref().and_then(Origin::of);
+        let is_trusted = origin.is_some_and(|origin| self.trusted.contains(&origin));
+        if is_trusted || ips.is_empty() {
+            return Ok(());
+        }
+        self.guard.check_addresses(ips).map(drop)
+    }
+}
+
+/// What is behind the names in addresses.
+#[async_trait]
+pub trait Names: Send + Sync {
+    /// The addresses behind the name in an address; none if it has no name or the name cannot be
+    /// resolved now. Bounded in time.
+    async fn behind(&self, address: &str) -> Vec<IpAddr>;
 }
 
 /// `localhost` and what is below it lead to the machine itself by definition (RFC 6761).

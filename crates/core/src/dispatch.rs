@@ -34,12 +34,32 @@ use jiff::tz::TimeZoneDatabase;
 
 use crate::{
     place::{self, Place, Row, rows},
-    plan::{Definition, ScheduleName, derived_name},
-    schedule::Span,
+    plan::{Advice, Definition, Lint, ScheduleName, derived_name},
+    schedule::{self, Span},
     target::Target,
 };
 
 pub use problem::{Problem, Reason};
+
+/// How often the scheduler that the format comes from looked at the clock.
+pub const ROUND_S: u32 = 10;
+/// Said once, about the first line that has it.
+pub const OVERLAP_IGNORED: &str = "`almanack chain` ignores overlap=: it keeps no record of what \
+     still runs; a node (`almanack serve`) follows it";
+
+/// A warning about a line, for people whose lines were written for the scheduler that the format
+/// comes from: there a day had to fit both day fields.
+pub fn words(advice: &Advice) -> String {
+    use schedule::Lint::{EitherDay, StepIsRestriction};
+    match &advice.lint {
+        Lint::Expression(EitherDay | StepIsRestriction { .. }) => format!(
+            "{}; the scheduler that the format comes from asked for both, and `almanack import \
+             dispatch` rewrites such lines",
+            advice.lint
+        ),
+        lint => lint.to_string(),
+    }
+}
 
 /// A DISPATCH text, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +84,9 @@ pub struct Line {
     pub definition: Definition,
     /// Whether a comment follows on the same line.
     pub commented: bool,
+    /// Where `overlap=` is written, if it is: a chain keeps no record of what still runs, so it
+    /// cannot follow it.
+    pub overlap: Option<Place>,
 }
 
 /// Reads a DISPATCH text.
@@ -165,6 +188,7 @@ impl Reader {
             name,
             definition: request.definition,
             commented: words.commented,
+            overlap: request.overlap.map(|span| row.place(span)),
         });
         Ok(())
     }

@@ -20,13 +20,16 @@
 //! - A look is bounded. What does not fit is left for the next one, which is due at once.
 //! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
 
+mod advice;
 mod by_hand;
 mod compare;
 mod definition;
 mod firing;
 mod ledger;
 mod monitor;
+mod operation;
 pub mod pings;
+mod retry;
 mod rewind;
 mod schedule;
 mod slots;
@@ -41,6 +44,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use ledger::Ledger;
 
+pub use advice::{Advice, Lint, unknown_channels};
 pub use by_hand::{ByHand, FiredByHand, LedgerRow, merged, subject_ranges};
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub use definition::{
@@ -56,7 +60,9 @@ pub use monitor::{
     Arrival, Down, DownCause, Monitor, MonitorStatus, MonitorWrite, PING_BODY_BYTES_MAX,
     PINGS_KEPT, Ping, PingKind, Started,
 };
+pub use operation::{Unsuitable, is_owner, is_tag};
 pub use pings::{PING_DELIVERY, Pings};
+pub use retry::Retry;
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,

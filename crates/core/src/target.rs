@@ -6,6 +6,7 @@
 //! is printed with `{:?}` sooner or later is in a log (DP-15).
 
 pub mod runs;
+pub mod template;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     finish::Outcome,
     follow::{Followed, HandedOver, Seen},
+    headers,
     plan::Firing,
     reserved,
     task::{ClaimedTask, Identity, Invalid, Kind, PAYLOAD_BYTES_MAX, Payload, Subject},
@@ -41,13 +43,24 @@ pub const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
-    /// A signed HTTP POST.
+    /// A signed HTTP request.
     Webhook {
         /// Where to.
         url: String,
-        /// What to send along; the firing itself is always sent.
+        /// How to ask. A GET has no body.
+        #[serde(default, skip_serializing_if = "Method::is_post")]
+        method: Method,
+        /// Further headers; a value is a text or a reference to a secret that the operator releases
+        /// (`env:NAME`, `Bearer env:NAME`, `file:PATH`).
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+        /// What to send along; the firing itself is sent, too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<serde_json::Value>,
+        /// What to send instead of the firing. `{slot}`, `{date}`, `{schedule}`, `{firing}` and
+        /// `{attempt}` are filled in. A text is sent as it is, anything else as JSON.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<serde_json::Value>,
         /// The receiver may answer 202 and report the end within this time, and again within this
         /// time after each report. Unset: its answer is the end.
         #[serde(
@@ -76,10 +89,7 @@ pub enum Target {
         /// Program and arguments.
         argv: Vec<String>,
         /// Killed after this long.
-        #[serde(
-            default = "command_timeout",
-            serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
-        )]
+        #[serde(default = "command_timeout", with = "crate::duration::required")]
         #[cfg_attr(feature = "schema", schema(value_type = String, example = "10m"))]
         timeout: SignedDuration,
     },
@@ -101,6 +111,41 @@ pub enum Target {
     },
 }
 
+names! {
+    /// How a webhook is asked.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[cfg_attr(feature = "schema", schema(as = WebhookMethod))]
+    pub enum Method {
+        Get = "GET",
+        #[default]
+        Post = "POST",
+        Put = "PUT",
+        Patch = "PATCH",
+        Delete = "DELETE",
+    }
+}
+
+impl Method {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_post(&self) -> bool {
+        *self == Self::Post
+    }
+
+    /// Whether a request of this method carries a body.
+    pub fn has_body(self) -> bool {
+        self != Self::Get
+    }
+}
+
+/// Headers that a webhook's call sets itself: they say which firing it is, and that it is ours.
+const OWN_HEADERS: [(&str, &str); 5] = [
+    ("idempotency-key", "it names the firing"),
+    ("webhook-id", "it names the call"),
+    ("webhook-timestamp", "it is signed"),
+    ("webhook-signature", "the node signs with its own key"),
+    ("traceparent", "the node traces its calls"),
+];
+
 fn main_branch() -> String {
     "main".to_owned()
 }
@@ -115,6 +160,29 @@ pub enum Unusable {
     /// Not an http or https address.
     #[error("target.url must be an http or https address without user name or password")]
     Url,
+    /// A header that cannot be stored or sent.
+    #[error("target.headers{}{} {why}", if name.is_empty() { "" } else { "." }, name)]
+    Header {
+        /// Its name, where it has one.
+        name: String,
+        /// What is wrong with it, as the rest of a sentence.
+        why: String,
+    },
+    /// A GET has no body.
+    #[error("target.method: a GET sends no {0}; use POST, or remove the {0}")]
+    NoBody(&'static str),
+    /// Two things to send.
+    #[error("target.template is sent instead of the firing and its body: remove target.body")]
+    TwoBodies,
+    /// An unknown placeholder in braces.
+    #[error(
+        "target.template: the only placeholders are {{slot}}, {{date}}, {{schedule}}, {{firing}} and \
+         {{attempt}}"
+    )]
+    Unfillable,
+    /// What is sent could not be kept.
+    #[error("target.template: {0}")]
+    Template(Invalid),
     /// Not `owner/name`.
     #[error("target.repository must be written owner/name")]
     Repository,
@@ -136,6 +204,12 @@ pub enum Unusable {
     /// Not between a second and a week.
     #[error("target.report_within must be between 1s and 7d")]
     ReportWithin,
+    /// The addresses to report to are sent with the firing.
+    #[error(
+        "target.report_within needs the firing as the body, which says where to report: leave out \
+         the template, and use another method than GET"
+    )]
+    NowhereToReport,
     /// An unknown placeholder in braces.
     #[error("target.subject: the only placeholders are {{slot}} and {{date}}")]
     Placeholder,
@@ -164,13 +238,16 @@ impl Unusable {
     pub fn path(&self) -> &'static str {
         match self {
             Self::Url => "target.url",
+            Self::Header { .. } => "target.headers",
+            Self::NoBody(_) => "target.method",
+            Self::TwoBodies | Self::Unfillable | Self::Template(_) => "target.template",
             Self::Repository => "target.repository",
             Self::Workflow => "target.workflow",
             Self::Ref => "target.ref",
             Self::Inputs(_) => "target.inputs",
             Self::Argv => "target.argv",
             Self::Timeout => "target.timeout",
-            Self::ReportWithin => "target.report_within",
+            Self::ReportWithin | Self::NowhereToReport => "target.report_within",
             Self::Reserved | Self::Task(Invalid::Kind { .. }) => "target.kind",
             Self::Placeholder | Self::Task(Invalid::Subject { .. }) => "target.subject",
             Self::Note => "target.note",
@@ -182,11 +259,14 @@ impl Unusable {
 }
 
 impl Target {
-    /// A webhook that is sent the firing alone.
+    /// A webhook that is sent the firing and nothing else.
     pub fn webhook(url: impl Into<String>) -> Self {
         Self::Webhook {
             url: url.into(),
+            method: Method::default(),
+            headers: BTreeMap::new(),
             body: None,
+            template: None,
             report_within: None,
         }
     }
@@ -199,14 +279,9 @@ impl Target {
     /// Checks what can be known without trying it.
     pub fn check(&self) -> Result<(), Unusable> {
         match self {
-            Self::Webhook {
-                url,
-                body,
-                report_within,
-            } => {
+            Self::Webhook { url, .. } => {
                 check_url(url)?;
-                check_report_within(*report_within)?;
-                check_json(body.as_ref()).map_err(Unusable::Body)
+                self.check_request()
             }
             Self::Workflow {
                 repository,
@@ -231,6 +306,44 @@ impl Target {
                 fits.then_some(()).ok_or(Unusable::Reserved)
             }
             Self::Ping { note } => check_note(note.as_deref()),
+        }
+    }
+}
+
+impl Target {
+    /// Checks what a webhook sends.
+    fn check_request(&self) -> Result<(), Unusable> {
+        let Self::Webhook {
+            method,
+            headers,
+            body,
+            template,
+            report_within,
+            ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let rules = headers::Rules {
+            own: &OWN_HEADERS,
+            is_secret: headers::names_credential,
+        };
+        headers::check(headers, rules).map_err(|headers::Unfit { name, why }| {
+            let name = name.unwrap_or_default();
+            Unusable::Header { name, why }
+        })?;
+        check_json(body.as_ref()).map_err(Unusable::Body)?;
+        check_json(template.as_ref()).map_err(Unusable::Template)?;
+        check_report_within(*report_within)?;
+        if report_within.is_some() && (template.is_some() || !method.has_body()) {
+            return Err(Unusable::NowhereToReport);
+        }
+        match (body, template) {
+            (Some(_), _) if !method.has_body() => Err(Unusable::NoBody("body")),
+            (_, Some(_)) if !method.has_body() => Err(Unusable::NoBody("template")),
+            (Some(_), Some(_)) => Err(Unusable::TwoBodies),
+            (_, Some(template)) if template::has_unknown(template) => Err(Unusable::Unfillable),
+            _ => Ok(()),
         }
     }
 }
@@ -472,6 +585,68 @@ mod tests {
         ] {
             assert_eq!(read(json).check(), Err(why), "{json}");
         }
+    }
+
+    #[test]
+    fn dp_11_a_webhook_says_what_it_sends() {
+        let webhook = |rest: &str| {
+            read(&format!(
+                r#"{{"type":"webhook","url":"https://hooks.example/x",{rest}}}"#
+            ))
+            .check()
+        };
+        let header = |name: &str, why: &str| {
+            let (name, why) = (name.to_owned(), why.to_owned());
+            Err(Unusable::Header { name, why })
+        };
+        let reference = crate::headers::REFERENCE;
+        for (rest, expected) in [
+            (r#""method":"GET""#, Ok(())),
+            (r#""method":"GET","body":1"#, Err(Unusable::NoBody("body"))),
+            (
+                r#""method":"GET","template":1"#,
+                Err(Unusable::NoBody("template")),
+            ),
+            (r#""method":"PUT","template":{"at":"{slot}"}"#, Ok(())),
+            (r#""body":1,"template":1"#, Err(Unusable::TwoBodies)),
+            (
+                r#""template":{"at":["{slott}"]}"#,
+                Err(Unusable::Unfillable),
+            ),
+            (
+                r#""headers":{"Authorization":"Bearer env:TOKEN","Accept":"x"}"#,
+                Ok(()),
+            ),
+            (
+                r#""headers":{"Authorization":"hunter2"}"#,
+                header("Authorization", reference),
+            ),
+            (
+                r#""headers":{"X-Api-Key":"hunter2"}"#,
+                header("X-Api-Key", reference),
+            ),
+            (
+                r#""headers":{"Webhook-Id":"x"}"#,
+                header("Webhook-Id", "cannot be set; it names the call"),
+            ),
+            (
+                r#""headers":{"a b":"x"}"#,
+                header("", "has a header with an invalid name"),
+            ),
+        ] {
+            assert_eq!(webhook(rest), expected, "{rest}");
+        }
+        let said = webhook(r#""headers":{"Cookie":"hunter2"}"#).unwrap_err();
+        assert_eq!(
+            said.to_string(),
+            "target.headers.Cookie must say where the secret is kept, as env:NAME or file:PATH"
+        );
+        assert!(
+            serde_json::from_str::<Target>(
+                r#"{"type":"webhook","url":"https://x.test","method":"TRACE"}"#
+            )
+            .is_err()
+        );
     }
 
     #[test]

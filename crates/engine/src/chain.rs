@@ -20,8 +20,9 @@ use almanack_core::{
         ChainEvent, ChainName, Leave, Line, LineRef, LockHistory, Look, Looks, NotSeen, Note,
         OwnRuns, calls_an_hour, leaves, next_round,
     },
-    dispatch::Dispatch,
+    dispatch::{Dispatch, OVERLAP_IGNORED, ROUND_S, words as dispatch_words},
     lock::{self, LockKey, SlotLock},
+    place::Place,
     target::{Launcher, runs::TargetRuns},
     time::{Clock, Entropy, Sleeper},
 };
@@ -383,11 +384,25 @@ fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
             },
         );
     }
+    let first = dispatch.lines.iter().find_map(|line| line.overlap);
+    if let Some(place) = first {
+        warn(ports, place, "overlap_ignored", OVERLAP_IGNORED.to_owned());
+    }
     let zones = Zones::default();
     let mut lines = Vec::new();
     for line in dispatch.lines {
         match zones.ready(&line.name, line.definition) {
-            Ok(ready) => lines.push(Line::new(line.place.line, line.name, ready, now)),
+            Ok(ready) => {
+                for advice in ready.advice(now, ROUND_S) {
+                    warn(
+                        ports,
+                        line.place,
+                        advice.lint.code(),
+                        dispatch_words(&advice),
+                    );
+                }
+                lines.push(Line::new(line.place.line, line.name, ready, now));
+            }
             Err(unfit) => ports.report(
                 None,
                 ChainEvent::Refused {
@@ -399,6 +414,17 @@ fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
         }
     }
     lines
+}
+
+fn warn(ports: &Ports, place: Place, code: &'static str, why: String) {
+    let Place { line, column, .. } = place;
+    let said = ChainEvent::Warned {
+        line,
+        column,
+        code,
+        why,
+    };
+    ports.report(None, said);
 }
 
 async fn clean(ports: &Ports, expired: &[LockKey]) {

@@ -5,6 +5,7 @@
 //! What a target took over is followed to its end (DP-19, [`follow`]); failed work is the end of the
 //! firing, not a reason to hand it over again.
 
+mod at_once;
 mod follow;
 mod others;
 mod own;
@@ -31,6 +32,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
+use self::at_once::Seat;
 use crate::ping_delivery;
 
 pub use others::StoredFirings;
@@ -42,13 +44,6 @@ const WATCH_EVERY: SignedDuration = SignedDuration::from_secs(1);
 
 /// When a firing comes again whose schedule has as many as may run.
 const CROWDED_AGAIN: SignedDuration = SignedDuration::from_secs(1);
-
-/// How failed firings wait: windows are short, so waits are.
-const WAITS: Backoff = Backoff {
-    base: SignedDuration::from_secs(2),
-    cap: SignedDuration::from_secs(60),
-    retry_after_cap: SignedDuration::from_hours(6),
-};
 
 /// The backoff a node uses for firings: nothing is added to those chosen here, or a try could
 /// be put behind the end of its window and hold up the next slot until then.
@@ -101,6 +96,46 @@ impl DispatchHandler {
     pub fn with(mut self, type_name: &'static str, launcher: Arc<dyn Launcher>) -> Self {
         self.launchers.insert(type_name, launcher);
         self
+    }
+
+    /// Launches if the schedule's cap has room.
+    async fn launch_seated(
+        &self,
+        firing: &Firing,
+        task: &ClaimedTask,
+        seat: &Seat<'_>,
+    ) -> HandedOver {
+        match seat.enter().await {
+            Ok(true) => {}
+            Ok(false) => return HandedOver::Ended(self.crowded(firing)),
+            Err(error) => return HandedOver::Ended(Outcome::retry(error.chain())),
+        }
+        let handed_over = tokio::select! {
+            biased;
+            handed_over = self.launch_in_time(firing, task) => handed_over,
+            never = seat.keep() => match never {},
+        };
+        if !matches!(handed_over, HandedOver::Works(_)) {
+            seat.leave().await;
+        }
+        handed_over
+    }
+
+    /// Launches, and waits no longer than the schedule lets one attempt take. What was called may
+    /// have taken effect: the next attempt shows the same key.
+    async fn launch_in_time(&self, firing: &Firing, task: &ClaimedTask) -> HandedOver {
+        let Some(timeout) = firing.timeout else {
+            return self.launch(firing, task).await;
+        };
+        let late_at = self.clock.now().saturating_add(timeout).unwrap_or(LATEST);
+        tokio::select! {
+            biased;
+            handed_over = self.launch(firing, task) => handed_over,
+            () = self.sleeper.until(late_at) => {
+                let error = format!("no answer within {timeout:#}");
+                HandedOver::Ended(Outcome::retry(error))
+            }
+        }
     }
 
     async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> HandedOver {
@@ -184,7 +219,12 @@ impl DispatchHandler {
         let Outcome::Retry { error, retry_after } = outcome else {
             return outcome;
         };
-        let wait = next_wait(&WAITS, task.attempt, retry_after, chance(task));
+        let wait = next_wait(
+            &firing.retry.waits(),
+            task.attempt,
+            retry_after,
+            chance(task),
+        );
         let now = self.clock.now();
         let next = now.saturating_add(wait).unwrap_or(LATEST);
         if next < firing.retry_until {
@@ -237,6 +277,9 @@ impl Handler for DispatchHandler {
             Err(invalid) => return Outcome::give_up(format!("not a firing: {invalid}")),
         };
         if let Some(followed) = self.follow_handed_over(&firing, task).await {
+            if let Some(seat) = Seat::of(self, &firing, task) {
+                seat.follow(&followed).await;
+            }
             return followed;
         }
         // The first try is always made: it was promised when the slot was decided.
@@ -246,10 +289,15 @@ impl Handler for DispatchHandler {
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
-        let (handed_over, ()) = tokio::join!(
-            self.launch(&firing, task),
-            ping_delivery::put_start(&*self.store, task, &firing, self.clock.now())
-        );
+        let seat = Seat::of(self, &firing, task);
+        let launch = async {
+            match &seat {
+                Some(seat) => self.launch_seated(&firing, task, seat).await,
+                None => self.launch_in_time(&firing, task).await,
+            }
+        };
+        let start = ping_delivery::put_start(&*self.store, task, &firing, self.clock.now());
+        let (handed_over, ()) = tokio::join!(launch, start);
         match handed_over {
             HandedOver::Ended(outcome) => self.inside_window(&firing, task, outcome),
             HandedOver::Works(work) => self.begin_following(&firing, task, work).await,

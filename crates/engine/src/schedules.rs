@@ -19,7 +19,7 @@ mod why;
 use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
-    address::{Reach, Refusal},
+    address::{Names, Reach, Refusal},
     plan::{
         Definition, Edited, Look, Monitor, MonitorWrite, Origin, Pause, Ready, Schedule,
         ScheduleId, ScheduleName, ScheduleWrite, State, StoredDefinition, Unfit, look_at, resume,
@@ -74,6 +74,8 @@ pub struct Schedules {
     zones: Arc<Zones>,
     /// Who may be called; `None` leaves that to the caller.
     reach: Option<Reloadable<Reach>>,
+    /// What is behind the names of those who may be called.
+    names: Option<Arc<dyn Names>>,
 }
 
 impl Schedules {
@@ -84,6 +86,7 @@ impl Schedules {
             clock,
             zones,
             reach: None,
+            names: None,
         }
     }
 
@@ -102,6 +105,15 @@ impl Schedules {
         Ok(self.zones.refresh(&*self.store).await?)
     }
 
+    /// Refuses webhooks by what their names resolve to, too.
+    #[must_use]
+    pub fn resolving(self, names: Arc<dyn Names>) -> Self {
+        Self {
+            names: Some(names),
+            ..self
+        }
+    }
+
     /// Checks a definition without writing it.
     pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
         self.zones.ready(name, definition)
@@ -116,21 +128,23 @@ impl Schedules {
     }
 
     /// What a file contains is the operator's own and trusted; see [`Reach`].
-    fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
-        match (&self.reach, &ready.definition.target, origin) {
-            (Some(reach), Target::Webhook { url, .. }, Origin::Api) => {
-                reach.get().check(url).map_err(Error::Unreachable)?;
-            }
-            _ => {}
-        }
-        let reach = self.reach.as_ref().filter(|_| origin == Origin::Api);
+    async fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
+        let (Some(reach), Origin::Api) = (&self.reach, origin) else {
+            return Ok(());
+        };
+        let called = match &ready.definition.target {
+            Target::Webhook { url, .. } => Some(url.as_str()),
+            _ => None,
+        };
         // A reference to a secret is never in the host, so what is checked is what is called.
-        for address in reach
-            .iter()
-            .flat_map(|_| ready.definition.pings.addresses())
-        {
-            let checked = reach.map(|reach| reach.get().check(address));
-            checked.transpose().map_err(Error::Unreachable)?;
+        for url in called.into_iter().chain(ready.definition.pings.addresses()) {
+            reach.get().check(url).map_err(Error::Unreachable)?;
+            let ips = match &self.names {
+                Some(names) => names.behind(url).await,
+                None => Vec::new(),
+            };
+            let checked = reach.get().check_behind(url, &ips);
+            checked.map_err(Error::Unreachable)?;
         }
         Ok(())
     }

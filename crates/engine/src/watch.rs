@@ -15,12 +15,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     alert::{
-        Alert, Key, News, Rule, Severity,
+        About, Alert, Key, News, Rule, Severity,
         decide::{self, ALERTS_MAX, Behaviour, NOTIFY_LEASE},
         facts::{Bounds, Facts},
         find::find,
         port::{Answer, Notice, Notifier},
     },
+    plan::ScheduleName,
     store::{self, AlertFilter, Applied, Store},
     time::{Clock, Sleeper},
 };
@@ -221,11 +222,17 @@ impl Watch {
         let now = self.clock.now();
         let until = later(now, NOTIFY_LEASE);
         let won = self.store.claim_alerts(now, until, NOTICES_MAX).await?;
+        let routes = self.routes(&won).await?;
         let notices: Vec<Notice> = won
             .into_iter()
             .filter_map(|alert| {
+                let channels = routes.get(&alert.key).cloned();
                 let news = alert.news()?;
-                Some(Notice { alert, news })
+                Some(Notice {
+                    alert,
+                    news,
+                    channels,
+                })
             })
             .collect();
         if notices.is_empty() {
@@ -238,6 +245,29 @@ impl Watch {
                 .increment(1);
         }
         self.note(watching, &notices, &answers).await
+    }
+
+    /// The channels that schedules name for their alerts. A schedule that cannot be read names none:
+    /// its alerts go to all.
+    async fn routes(&self, alerts: &[Alert]) -> Result<BTreeMap<Key, Vec<String>>, store::Error> {
+        let of_schedules = alerts.iter().filter_map(|alert| match &alert.key.about {
+            About::Schedule(name) => Some((alert.key.clone(), name.clone())),
+            _ => None,
+        });
+        let (keys, names): (Vec<Key>, Vec<ScheduleName>) = of_schedules.unzip();
+        if names.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let found = match self.store.load_schedules(&names).await {
+            Ok(found) => found,
+            Err(error) if error.is_transient() => return Err(error),
+            Err(_) => return Ok(BTreeMap::new()),
+        };
+        let routed = keys.into_iter().zip(found).filter_map(|(key, found)| {
+            let channels = found?.definition.read().ok()?.alerts.clone()?;
+            Some((key, channels))
+        });
+        Ok(routed.collect())
     }
 
     /// Records what was notified. A row that moved on is read again: its state decides what is left

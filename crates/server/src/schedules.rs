@@ -4,7 +4,7 @@
 //! rewrite it, because the file would win again. A removed schedule keeps its history, so it can
 //! still be shown by name; lists omit it unless requested.
 
-use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName};
+use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName, is_owner, is_tag};
 use almanack_core::store::ScheduleFilter;
 use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
@@ -12,7 +12,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use self::explain::{TimetableView, check_count, in_language};
-use self::view::{ScheduleView, SchedulesView, SlotView};
+use self::view::{ScheduleView, SchedulesView, SlotView, WrittenView};
 use crate::prelude::*;
 use crate::{access::Requester, call::named, ui::lang::Lang};
 
@@ -48,6 +48,10 @@ pub(crate) struct ListQuery {
     /// Also removed schedules.
     #[serde(default)]
     pub(crate) removed: bool,
+    /// Only with this tag.
+    pub(crate) tag: Option<String>,
+    /// Only of this owner.
+    pub(crate) owner: Option<String>,
     /// Page size, 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
     /// The `next_cursor` of the previous page.
@@ -87,12 +91,24 @@ impl ListQuery {
             let detail = "state must be active, paused, parked, removed or done";
             return Err(Problem::in_query(detail));
         }
+        if self.tag.iter().any(|tag| !is_tag(tag)) {
+            let detail =
+                "tag must be a word of lower-case letters, digits, `.`, `_`, `:`, `/` or `-`";
+            return Err(Problem::in_query(detail));
+        }
+        if self.owner.iter().any(|owner| !is_owner(owner)) {
+            return Err(Problem::in_query(
+                "owner must be one line without quotes and backslashes",
+            ));
+        }
         let named = |text: &str| paging::read(text, |name| ScheduleName::parse(name).ok());
         let after = self.cursor.as_deref().map(named);
         Ok(ScheduleFilter {
             origin: origin.transpose()?,
             removed: self.removed || self.state.as_deref() == Some("removed"),
             state: self.state,
+            tag: self.tag,
+            owner: self.owner,
             after: after.transpose()?,
             limit: page,
             ..ScheduleFilter::default()
@@ -173,8 +189,8 @@ pub(crate) async fn get_schedule(
     ),
     request_body = Definition,
     responses(
-        (status = 201, description = "Created, or restored after its removal", body = ScheduleView),
-        (status = 200, description = "Changed, or already in that state", body = ScheduleView),
+        (status = 201, description = "Created, or restored after its removal", body = WrittenView),
+        (status = 200, description = "Changed, or already in that state", body = WrittenView),
     ),
 )]
 pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
@@ -191,7 +207,14 @@ pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Ca
         Some(Edited::Created) => StatusCode::CREATED,
         _ => StatusCode::OK,
     };
-    Ok(written(&state, status, changed.schedule))
+    let ready = state.schedules.ready(&changed.schedule);
+    let warnings = ready.map(|ready| explain::warnings(&state, &ready));
+    let headers = [etag(&changed.schedule), location(&changed.schedule)];
+    let view = WrittenView {
+        schedule: shown(&state, changed.schedule),
+        warnings: warnings.unwrap_or_default(),
+    };
+    Ok((status, headers, Json(view)).into_response())
 }
 
 /// Remove a schedule. Its history is kept.
@@ -283,10 +306,14 @@ fn shown(state: &AppState, schedule: Schedule) -> ScheduleView {
 
 /// Answers a change with the schedule after it.
 fn written(state: &AppState, status: StatusCode, schedule: Schedule) -> Response {
-    // Names contain only characters that need no escaping in a path.
-    let location = format!("/api/v1/schedules/{}", schedule.name);
-    let headers = [etag(&schedule), (header::LOCATION, location)];
+    let headers = [etag(&schedule), location(&schedule)];
     (status, headers, Json(shown(state, schedule))).into_response()
+}
+
+/// Names contain only characters that need no escaping in a path.
+fn location(schedule: &Schedule) -> (header::HeaderName, String) {
+    let location = format!("/api/v1/schedules/{}", schedule.name);
+    (header::LOCATION, location)
 }
 
 fn etag(schedule: &Schedule) -> (header::HeaderName, String) {

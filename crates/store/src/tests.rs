@@ -179,7 +179,7 @@ fn looking_costs_no_more_when_more_schedules_exist() {
 #[test]
 fn listing_costs_no_more_when_more_schedules_exist() {
     let nothing: Option<&str> = None;
-    let page = rusqlite::params!["1", schedule::END, nothing, nothing, 1, 5];
+    let page = rusqlite::params!["1", schedule::END, nothing, nothing, 1, nothing, nothing, 5];
     check_costs_no_more(schedule::LIST, page, 5, SCHEDULES);
 }
 
@@ -207,7 +207,7 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
         assert!(many <= few * 11 / 10, "{few} for 60, {many} for 6,000");
     }
     check_costs_no_more(schedule::EXAMINED_TO, ("1", 9), 1, SCHEDULES);
-    let page = rusqlite::params!["5", "50", none, nothing, 1, 5];
+    let page = rusqlite::params!["5", "50", none, nothing, 1, nothing, nothing, 5];
     check_costs_no_more(schedule::LIST, page, 0, SCHEDULES);
     check_costs_no_more(source::list::ALL_TO, [0, 39], 1, SOURCES);
     check_costs_no_more(source::list::ATTENTION_TO, [0, 4], 1, SOURCES);

@@ -112,7 +112,12 @@ mod tests {
             taken_by: Vec::new(),
             version: 0,
         };
-        language.text(&[&Notice { alert, news }])
+        let channels = None;
+        language.text(&[&Notice {
+            alert,
+            news,
+            channels,
+        }])
     }
 
     #[test]

@@ -137,7 +137,12 @@ fn unreached() -> Alert {
 
 async fn notify(channels: &Channels, alert: &Alert, news: News) -> Vec<Answer> {
     let alert = alert.clone();
-    channels.notify(&[Notice { alert, news }]).await
+    let notice = Notice {
+        alert,
+        news,
+        channels: None,
+    };
+    channels.notify(&[notice]).await
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use almanack_adapters::http::{Client, NoName, Resolve, Settings};
 use almanack_core::{
     address::{Guard, parse_net},
-    plan::{Firing, Trigger, pings::Pings},
+    plan::{Firing, Retry, Trigger, pings::Pings},
     task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
     time::Clock,
 };
@@ -74,6 +74,9 @@ pub(crate) fn firing(target: serde_json::Value) -> Firing {
         retry_until: Timestamp::from_second(1_767_603_600).unwrap(),
         gives_way: false,
         run_timeout: almanack_core::follow::RUN_TIMEOUT_DEFAULT,
+        retry: Retry::default(),
+        timeout: None,
+        firings_max: None,
         target: serde_json::from_value(target).unwrap(),
         pings: Pings::default(),
     }

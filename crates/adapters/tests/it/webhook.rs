@@ -15,6 +15,7 @@ use almanack_core::{
     finish::Outcome,
     follow::{HandedOver, Work, may_report},
     run_log::{NoRunLogs, RunLog, RunLogs},
+    secret::{Secret, Secrets, Unavailable},
     store::RunId,
     target::Launcher,
     task::TaskId,
@@ -26,7 +27,7 @@ use axum::{
     body::Bytes,
     http::{HeaderMap, StatusCode, header},
     response::Redirect,
-    routing::post,
+    routing::{any, post},
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ async fn receiver() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
     };
     let busy = || async { (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "7")]) };
     let app = Router::new()
-        .route("/take", post(take))
+        .route("/take", any(take))
         .route("/moved", post(|| async { Redirect::permanent("/take") }))
         .route("/busy", post(busy))
         .route("/known", post(|| async { StatusCode::CONFLICT }))
@@ -66,6 +67,21 @@ fn launcher() -> WebhookLauncher {
         behaviour,
         reports: None,
         logs: Arc::new(NoRunLogs),
+        secrets: Arc::new(Safe),
+    }
+}
+
+/// Has one secret, for one host.
+struct Safe;
+
+#[async_trait]
+impl Secrets for Safe {
+    async fn read(&self, reference: &str, host: &str) -> Result<Secret, Unavailable> {
+        if (reference, host) == ("env:HOOK", "127.0.0.1") {
+            return Ok(Secret::new("hunter2"));
+        }
+        let why = format!("it is not released for {host}; add it to schedules.secrets");
+        Err(Unavailable { why })
     }
 }
 
@@ -105,6 +121,94 @@ async fn dp_11_a_webhook_is_signed_and_says_what_fires() {
             "body": {"to": ["all"]},
         })
     );
+}
+
+#[tokio::test]
+async fn dp_11_a_webhook_sends_what_its_schedule_says() {
+    let (url, mut received) = receiver().await;
+    let address = format!("{url}/take");
+    let rows = [
+        (
+            json!({"method": "PUT", "template": {"on": "{date}", "n": [1, "{attempt}"]}}),
+            "application/json",
+            r#"{"n":[1,"2"],"on":"2026-01-05"}"#,
+        ),
+        (
+            json!({"template": "{schedule} fired: {firing}"}),
+            "text/plain; charset=utf-8",
+            "nightly fired: 42",
+        ),
+        (
+            json!({"template": "a={attempt}", "headers": {"content-type": "application/x-www-form-urlencoded"}}),
+            "application/x-www-form-urlencoded",
+            "a=2",
+        ),
+    ];
+    for (more, content_type, expected) in rows {
+        let mut target = json!({"type": "webhook", "url": address});
+        target
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let done = launcher().fire(&firing(target), &task(None)).await;
+        assert_eq!(done.name(), "done");
+        let (headers, body) = received.recv().await.unwrap();
+        assert_eq!(headers["content-type"], content_type);
+        assert_eq!(String::from_utf8_lossy(&body), expected);
+        let key = SigningKey::parse(SECRET).unwrap();
+        let signed = key.sign("almanack-task-42-3", Fixed.now(), &body);
+        assert_eq!(headers["webhook-signature"], signed);
+    }
+    let target = json!({"type": "webhook", "url": address, "method": "GET"});
+    assert_eq!(
+        launcher().fire(&firing(target), &task(None)).await.name(),
+        "done"
+    );
+    let (headers, body) = received.recv().await.unwrap();
+    assert!(body.is_empty() && !headers.contains_key("content-type"));
+}
+
+#[tokio::test]
+async fn dp_15_a_header_names_a_secret_that_only_its_host_receives() {
+    let (url, mut received) = receiver().await;
+    let with = |value: &str| {
+        let headers = json!({"Authorization": value, "X-Tenant": "a"});
+        json!({"type": "webhook", "url": format!("{url}/take"), "headers": headers})
+    };
+    for (value, expected) in [
+        ("env:HOOK", "hunter2"),
+        ("Bearer env:HOOK", "Bearer hunter2"),
+    ] {
+        let done = launcher().fire(&firing(with(value)), &task(None)).await;
+        assert_eq!(done.name(), "done");
+        let (headers, _) = received.recv().await.unwrap();
+        assert_eq!(
+            (&headers["authorization"], &headers["x-tenant"]),
+            (&expected.parse().unwrap(), &"a".parse().unwrap())
+        );
+    }
+    let Outcome::Retry { error, .. } = launcher()
+        .fire(&firing(with("env:DATABASE_PASSWORD")), &task(None))
+        .await
+    else {
+        panic!("a secret that was not released is not sent");
+    };
+    let expected = "the secret `env:DATABASE_PASSWORD` of header `Authorization` cannot be used: it is \
+                    not released for 127.0.0.1; add it to schedules.secrets";
+    assert_eq!(error, expected);
+    assert!(received.try_recv().is_err(), "nothing was sent");
+}
+
+#[tokio::test]
+async fn dp_12_a_schedules_own_timeout_counts() {
+    let (url, _received) = receiver().await;
+    let target = json!({"type": "webhook", "url": format!("{url}/never")});
+    let mut firing = firing(target);
+    firing.timeout = Some(SignedDuration::from_millis(50));
+    let Outcome::Retry { error, .. } = launcher().fire(&firing, &task(None)).await else {
+        panic!("no answer is a retry");
+    };
+    assert_eq!(error, "no answer in time (0.05 s)");
 }
 
 #[tokio::test]

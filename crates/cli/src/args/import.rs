@@ -7,9 +7,11 @@ use serde::Serialize;
 pub(crate) const IMPORT_HELP: &str = "\
 Prints the schedules as [[schedule]] tables for a configuration file. Differences in meaning, and
 lines that cannot be converted, are reported on standard error. The exit code is 2 if a line cannot.
+With --apply, the schedules are written to the node instead; doing so again changes nothing.
 
 Examples:
   crontab -l | almanack import crontab - --tz Europe/Berlin
+  crontab -l | almanack import crontab - --tz Europe/Berlin --apply
   almanack import crontab /etc/crontab --system
   almanack import systemd-timer /etc/systemd/system/backup.timer --json
   almanack import github-workflow .github/workflows/daily.yml --repository owner/repo
@@ -23,9 +25,12 @@ pub(crate) struct ImportArguments {
     pub(crate) format: ImportFormat,
     /// File to read, or - for standard input
     pub(crate) file: String,
-    /// Print the schedules and change nothing; the only mode so far
-    #[arg(long)]
+    /// Print the schedules and change nothing; the default
+    #[arg(long, conflicts_with = "apply")]
     pub(crate) dry_run: bool,
+    /// Create or change the schedules on the node, or in its database
+    #[arg(long)]
+    pub(crate) apply: bool,
     /// Time zone for schedules without one, like Europe/Berlin
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,

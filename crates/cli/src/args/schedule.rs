@@ -63,7 +63,7 @@ pub(crate) enum ScheduleCommand {
     },
     /// Print what a run of a schedule printed: the latest, or that of a slot
     Log(LogArguments),
-    /// Compare a configuration file's schedules with the active ones, and show what would change
+    /// Compare a configuration file's schedules, and its DISPATCH, with the active ones
     Plan {
         /// Configuration file
         file: PathBuf,
@@ -89,6 +89,12 @@ pub(crate) struct ScheduleListArguments {
     /// Only schedules in this state
     #[arg(long, value_parser = ["active", "paused", "parked", "removed", "done"])]
     pub(crate) state: Option<String>,
+    /// Only schedules with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Option<String>,
+    /// Only schedules of this owner
+    #[arg(long, value_name = "NAME")]
+    pub(crate) owner: Option<String>,
 }
 
 /// What to put.
@@ -132,6 +138,16 @@ pub(crate) struct SchedulePutArguments {
     /// Payload of the webhook or the task
     #[arg(long, value_name = "JSON")]
     pub(crate) target_payload: Option<String>,
+    /// Method of the webhook: GET, POST, PUT, PATCH or DELETE [default: POST]
+    #[arg(long, value_name = "METHOD", hide_possible_values = true,
+        value_parser = ["GET", "POST", "PUT", "PATCH", "DELETE"])]
+    pub(crate) target_method: Option<String>,
+    /// Header of the webhook; secrets as `env:NAME` or `file:PATH`; repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::input)]
+    pub(crate) target_header: Vec<(String, String)>,
+    /// Body of the webhook in place of the firing; {slot} and the like are filled in
+    #[arg(long, value_name = "JSON")]
+    pub(crate) target_template: Option<String>,
     /// Call this address when a firing starts; {env:NAME} stands for a secret
     #[arg(long, value_name = "URL", help_heading = "Pings")]
     pub(crate) ping_start: Option<String>,
@@ -207,9 +223,41 @@ pub(crate) struct PolicyArguments {
     /// How long to retry a failed firing [default: the gap to the next slot, 10s to 1h]
     #[arg(long, value_name = "DURATION")]
     pub(crate) retry_for: Option<String>,
+    #[command(flatten)]
+    pub(crate) retry: RetryArguments,
+    /// How long one attempt of a webhook or workflow may take [default: the node's]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) timeout: Option<String>,
+    /// How many firings run at once, in all nodes together [default: as many as --overlap lets]
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) firings_max: Option<u32>,
+    /// Tag to find it by; repeatable
+    #[arg(long = "tag", value_name = "TAG")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tags: Vec<String>,
+    /// Who looks after it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) owner: Option<String>,
+    /// Alert channels for its alerts, separated by commas; none notifies nobody [default: all]
+    #[arg(long, value_name = "CHANNELS", value_delimiter = ',')]
+    pub(crate) alerts: Option<Vec<String>>,
     /// Priority, 0 to 9; 9 runs first [default: 5]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) priority: Option<u8>,
+}
+
+/// How a failed firing is retried.
+#[derive(Debug, Args, Serialize)]
+pub(crate) struct RetryArguments {
+    /// Maximum number of retries [default: as many as --retry-for has room for]
+    #[arg(long = "retries", value_name = "COUNT")]
+    pub(crate) count: Option<u32>,
+    /// Longest wait before the first retry; each further one is up to twice as long [default: 2s]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) backoff: Option<String>,
+    /// Longest wait before any retry [default: 1m]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) backoff_max: Option<String>,
 }
 
 /// Which run.

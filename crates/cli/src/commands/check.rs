@@ -1,18 +1,22 @@
 //! `almanack check`: problems of the configuration, or its effective values with their origins.
 
+use almanack_adapters::clock::SystemClock;
+use almanack_core::time::Clock as _;
+
 use crate::{
     commands::prelude::*,
     config::{
         Loaded, dispatch,
         reader::Effective,
         report::{Problem, Report, Severity},
+        schedule::advice,
     },
 };
 
 /// Checks the configuration and shows it.
 pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Done {
     let loaded = config::load(inputs, Need::Everything);
-    let reports = reports(&loaded, inputs);
+    let reports = reports(&loaded, inputs, SystemClock.now());
     let exit = Exit::usage_if(reports.iter().any(Report::has_errors));
     if output.json {
         let settings = (exit == Exit::Ok).then_some(&loaded.effective);
@@ -32,18 +36,21 @@ pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Done {
 }
 
 /// Problems of the file, and of DISPATCH if its settings are readable.
-pub(super) fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
+pub(super) fn reports(loaded: &Loaded, inputs: &Inputs, now: Timestamp) -> Vec<Report> {
     let settings = loaded.settings.as_ref();
     let dispatch = settings.map(|it| dispatch::read(it, &inputs.environment));
     let dispatch = match dispatch {
-        Some(Ok(read)) => read.map(|text| text.report),
+        Some(Ok(read)) => read.map(|mut text| {
+            advice::add_to_dispatch(&mut text, now);
+            text.report
+        }),
         Some(Err(unreadable)) => Some(Report {
             source: None,
             problems: vec![Problem::error(unreadable.to_string(), None)],
         }),
         None => None,
     };
-    let mut reports = vec![loaded.whole_report()];
+    let mut reports = vec![loaded.advised_report(now)];
     reports.extend(dispatch);
     reports
 }

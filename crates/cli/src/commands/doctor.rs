@@ -148,7 +148,7 @@ async fn stored(
 fn configuration(loaded: &Loaded, inputs: &Inputs) -> Vec<Finding> {
     let check = "configuration";
     let mut findings = Vec::new();
-    for report in check::reports(loaded, inputs) {
+    for report in check::reports(loaded, inputs, SystemClock.now()) {
         let found = report.problems.iter().map(|problem| {
             let what = report.line(problem);
             match problem.severity {

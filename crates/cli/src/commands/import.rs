@@ -1,23 +1,30 @@
 //! `almanack import FORMAT FILE`: schedules of other programs as Almanack's own.
 //!
-//! Two independent steps: [`read`] parses the text, and [`show`] or [`json_of`] prints it.
+//! Two independent steps: [`read`] parses the text, and [`show`] or [`json_of`] prints it. With
+//! `--apply`, `apply` writes it instead.
 
 use std::path::Path;
 
+use almanack_adapters::clock::SystemClock;
 use almanack_core::{
     import::{self, Difference, Import, Imported, Options},
+    plan::Advice,
     target::Target,
+    time::Clock as _,
 };
+use almanack_engine::zones::Zones;
 use jiff::tz::TimeZone;
 
 use crate::{
     commands::prelude::*,
     config::{
         report::{Place, Problem, Report},
+        schedule::advice,
         source::Source,
     },
 };
 
+mod apply;
 mod toml;
 mod yaml;
 
@@ -25,15 +32,44 @@ mod yaml;
 const TEXT_BYTES_MAX: u64 = 1_048_576;
 const STANDARD_INPUT: &str = "-";
 
-/// Shows the converted schedules.
-pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
+/// Shows or writes the converted schedules.
+pub(super) fn run(at: &Connector<'_>, arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = read_text(&arguments.file, "read", TEXT_BYTES_MAX)?;
     let import = read(arguments, &text);
-    output.print(&json_of(arguments, &import), |output| {
-        show(arguments, text, &import, output)
+    let advised = advise(&import);
+    let applied = if arguments.apply {
+        wait_for(apply::run(at, &import))?
+    } else {
+        Vec::new()
+    };
+    let is_refused = applied.iter().any(apply::Applied::is_refused);
+    let json = json_of(arguments, &import, &advised, &applied);
+    output.print(&json, |output| {
+        if arguments.apply {
+            apply::show(&applied, output)?;
+        } else {
+            show(arguments, &import, output)?;
+        }
+        remark(arguments, text, (&import, &advised), output);
+        Ok(())
     })?;
+    if is_refused {
+        return Ok(Exit::Failed);
+    }
     Ok(Exit::usage_if(!import.problems.is_empty()))
+}
+
+/// What is worth knowing about each schedule as it is written here.
+fn advise(import: &Import) -> Vec<Vec<Advice>> {
+    let (zones, now) = (Zones::default(), SystemClock.now());
+    let advice = import.schedules.iter().map(|imported| {
+        let ready = zones.ready(&imported.name, imported.definition.clone());
+        ready
+            .map(|ready| advice::of(&ready, None, now))
+            .unwrap_or_default()
+    });
+    advice.collect()
 }
 
 /// Refuses what cannot work before anything is read.
@@ -108,17 +144,16 @@ fn read(arguments: &ImportArguments, text: &str) -> Import {
     }
 }
 
-/// Schedules to standard output, remarks to standard error.
-fn show(
-    arguments: &ImportArguments,
-    text: String,
-    import: &Import,
-    output: &mut Output,
-) -> Result<()> {
-    let name = match arguments.file.as_str() {
+fn source_name(arguments: &ImportArguments) -> &str {
+    match arguments.file.as_str() {
         STANDARD_INPUT => arguments.file_name.as_deref().unwrap_or("standard input"),
         file => file,
-    };
+    }
+}
+
+/// The schedules, to standard output.
+fn show(arguments: &ImportArguments, import: &Import, output: &mut Output) -> Result<()> {
+    let name = source_name(arguments);
     for (index, imported) in import.schedules.iter().enumerate() {
         if index > 0 {
             output.line("")?;
@@ -126,13 +161,28 @@ fn show(
         output.line(&format!("# {name}, line {}", imported.place.line))?;
         output.raw(&toml::schedule(imported))?;
     }
+    Ok(())
+}
+
+/// What to know about them, to standard error.
+fn remark(
+    arguments: &ImportArguments,
+    text: String,
+    (import, advised): (&Import, &[Vec<Advice>]),
+    output: &mut Output,
+) {
+    let mut problems = problems_of(import);
+    for (imported, advice) in import.schedules.iter().zip(advised) {
+        let place = place_of(imported.place);
+        let warning = |it: &Advice| Problem::warning(it.lint.to_string(), Some(place.clone()));
+        problems.extend(advice.iter().map(warning));
+    }
     let report = Report {
-        source: Some(Source::new(name.to_owned(), text)),
-        problems: problems_of(import),
+        source: Some(Source::new(source_name(arguments).to_owned(), text)),
+        problems,
     };
     output.complain(&[report]);
     output.note(&format!("{}\n", summary(import)));
-    Ok(())
 }
 
 /// Problems and differences, in the order of the text; what is about all of it comes last.
@@ -169,7 +219,21 @@ fn summary(import: &Import) -> String {
     counts.join(", ")
 }
 
-fn json_of(arguments: &ImportArguments, import: &Import) -> Value {
+fn json_of(
+    arguments: &ImportArguments,
+    import: &Import,
+    advised: &[Vec<Advice>],
+    applied: &[apply::Applied],
+) -> Value {
+    let schedules = import.schedules.iter().zip(advised).enumerate();
+    let schedules = schedules.map(|(index, (imported, advice))| {
+        let mut json = schedule_json(imported);
+        json["warnings"] = advice.iter().map(advice_json).collect();
+        if let Some(applied) = applied.get(index) {
+            json["effect"] = applied.json();
+        }
+        json
+    });
     let problems = import.problems.iter().map(|problem| {
         json!({
             "code": problem.reason.code(),
@@ -184,8 +248,8 @@ fn json_of(arguments: &ImportArguments, import: &Import) -> Value {
         "ok": import.problems.is_empty(),
         "format": arguments.format,
         "file": arguments.file,
-        "dry_run": true,
-        "schedules": import.schedules.iter().map(schedule_json).collect::<Vec<_>>(),
+        "dry_run": !arguments.apply,
+        "schedules": schedules.collect::<Vec<_>>(),
         "differences": import.differences.iter().map(difference_json).collect::<Vec<_>>(),
         "problems": problems.collect::<Vec<_>>(),
     })
@@ -198,6 +262,14 @@ fn schedule_json(imported: &Imported) -> Value {
         "line": imported.place.line,
         "column": imported.place.column,
         "differences": imported.differences.iter().map(difference_json).collect::<Vec<_>>(),
+    })
+}
+
+fn advice_json(advice: &Advice) -> Value {
+    json!({
+        "code": advice.lint.code(),
+        "message": advice.lint.to_string(),
+        "path": advice.path,
     })
 }
 

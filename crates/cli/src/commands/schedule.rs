@@ -95,7 +95,9 @@ const LIST: &[Column] = &[
 fn list(given: &ScheduleListArguments) -> List {
     let call = Call::get(&["schedules"])
         .query("origin", given.origin.as_deref())
-        .query("state", given.state.as_deref());
+        .query("state", given.state.as_deref())
+        .query("tag", given.tag.as_deref())
+        .query("owner", given.owner.as_deref());
     List::new(call, ("schedules", LIST), "no schedules").firing("last_firing")
 }
 

@@ -18,13 +18,17 @@ use jiff::{ToSpan, civil::Time, tz::TimeZone};
 
 use crate::{
     commands::prelude::*,
-    config::{dispatch, report::Severity},
+    config::{
+        Loaded, dispatch,
+        report::{Problem, Report, Severity},
+        schedule::advice,
+    },
 };
 
 /// Simulates what the configuration has.
 pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let simulation = simulation(arguments, SystemClock.now())?;
-    let (wanted, zones) = wanted(inputs, output)?;
+    let (wanted, zones, left_out) = wanted(inputs, simulation.from, output)?;
     let watch = Stopwatch::start();
     let simulated = simulate(&zones, wanted, &simulation);
     let seconds = watch.seconds();
@@ -41,17 +45,32 @@ pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut O
     output.note(&format!(
         "{schedules} schedule{plural}, {period}: {fired} fired, {skipped} skipped; simulated in {seconds:.2} s\n"
     ));
-    Ok(Exit::failed_if(!simulated.refused.is_empty()))
+    let left_out = left_out + simulated.refused.len();
+    if left_out > 0 {
+        let errors = counted(left_out as u64, "error", "errors");
+        output.note(&format!(
+            "{errors}: the schedules named above were left out\n"
+        ));
+    }
+    Ok(Exit::usage_if(left_out > 0))
 }
 
 fn simulation_period(simulation: &Simulation) -> String {
     when::show_duration(simulation.until.duration_since(simulation.from))
 }
 
-/// The schedules of the file, and those of DISPATCH.
-fn wanted(inputs: &Inputs, output: &mut Output) -> Result<(Vec<Wanted>, Zones)> {
+/// The schedules of the file, and those of DISPATCH, with what they read their times from; and how
+/// many of them cannot be kept. Those are named with position and reason.
+fn wanted(
+    inputs: &Inputs,
+    now: Timestamp,
+    output: &mut Output,
+) -> Result<(Vec<Wanted>, Zones, usize)> {
     let loaded = config::load(inputs, Need::Database);
-    output.note(&loaded.whole_report().render(Severity::Warning));
+    let mut reports = vec![Report {
+        problems: of_schedules(&loaded, now),
+        source: loaded.report.source.clone(),
+    }];
     let mut wanted = loaded.schedules.wanted.clone();
     for name in loaded.calendars.unread() {
         output.note(&format!(
@@ -61,15 +80,29 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<(Vec<Wanted>, Zones)> 
     let zones = Zones::with_calendars(loaded.calendars.compiled());
     let settings = super::checked(loaded)?;
     let text = dispatch::read(&settings, &inputs.environment).map_err(Failure::usage)?;
-    if let Some(text) = text {
-        output.note(&text.report.render(Severity::Warning));
+    if let Some(mut text) = text {
+        advice::add_to_dispatch(&mut text, now);
         wanted.extend(text.wanted);
+        reports.push(text.report);
     }
+    output.complain(&reports);
+    let errors = |report: &Report| report.of(Severity::Error).count();
+    let left_out = reports.iter().map(errors).sum();
     if wanted.is_empty() {
         let hint = "write `[[schedule]]` tables into the configuration, or a DISPATCH file";
         return Err(Failure::not_found("no schedules to simulate").hint(hint));
     }
-    Ok((wanted, zones))
+    Ok((wanted, zones, left_out))
+}
+
+/// What to say about the schedules of a file; settings are for `almanack check`.
+fn of_schedules(loaded: &Loaded, now: Timestamp) -> Vec<Problem> {
+    let settings = loaded.readable.as_deref();
+    let source = loaded.report.source.as_ref();
+    let mut problems = loaded.schedules.problems.clone();
+    problems.extend(advice::of_file(&loaded.schedules, source, settings, now));
+    problems.sort_by_key(Problem::reading_order);
+    problems
 }
 
 fn simulation(arguments: &SimulateArguments, now: Timestamp) -> Result<Simulation> {

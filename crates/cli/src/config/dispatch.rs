@@ -23,6 +23,8 @@ pub(crate) const VARIABLE: &str = "DISPATCH";
 pub(crate) struct DispatchText {
     /// The schedules of its good lines.
     pub(crate) wanted: Vec<Wanted>,
+    /// The good lines themselves.
+    pub(crate) lines: Vec<dispatch::Line>,
     /// The names of its bad lines, as far as they have one.
     pub(crate) keep: BTreeSet<ScheduleName>,
     /// What is wrong with the others.
@@ -59,9 +61,9 @@ pub(crate) fn read(
 
 fn read_source(source: Source, settings: &Settings) -> DispatchText {
     let read = dispatch::parse(source.text());
-    let wanted = read.lines.into_iter().map(|line| Wanted {
-        name: line.name,
-        definition: line.definition,
+    let wanted = read.lines.iter().map(|line| Wanted {
+        name: line.name.clone(),
+        definition: line.definition.clone(),
     });
     let problems = read.problems.iter().map(|problem| {
         let span = problem.place.span.start..problem.place.span.end;
@@ -75,6 +77,7 @@ fn read_source(source: Source, settings: &Settings) -> DispatchText {
     let idle = idle::warnings(&wanted, settings);
     DispatchText {
         wanted,
+        lines: read.lines,
         keep: read.refused,
         report: Report {
             problems: problems.chain(idle).collect(),

@@ -80,6 +80,7 @@ impl<'a> Item<'a> {
             self.spans.insert(path.clone(), value.span());
             let found = match field.shape {
                 Shape::Target => self.variant(field.name, &shape::TARGET, value),
+                Shape::Retry => self.retry(field.name, value),
                 Shape::Reading => self.variant(field.name, &READING, value),
                 _ => self.value(&path, field, value),
             };
@@ -122,6 +123,15 @@ impl<'a> Item<'a> {
             }
             _ => {}
         }
+    }
+
+    fn retry(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let DeValue::Table(table) = value.get_ref() else {
+            let example = "for example retry = { count = 3, backoff = \"10s\" }";
+            return self.refuse(name, Problem::new("expected a table", example));
+        };
+        let read = self.fields(&format!("{name}."), table, shape::RETRY);
+        Some(Value::Object(read))
     }
 
     fn variant(

@@ -7,6 +7,7 @@
 //! Every value is first read by its `Shape`, which knows the place and the words for a refusal,
 //! and only then put together to a definition.
 
+pub(crate) mod advice;
 pub(super) mod fault;
 pub(super) mod idle;
 pub(crate) mod shape;
@@ -46,8 +47,9 @@ pub(crate) struct FileSchedules {
     pub(crate) problems: Vec<Problem>,
     /// The names of those others, where they have one: they are neither changed nor removed.
     pub(crate) keep: BTreeSet<ScheduleName>,
-    /// Where the kinds of the valid ones are written: only the settings know which kinds exist.
-    kinds: BTreeMap<ScheduleName, Range<usize>>,
+    /// Where the values of the valid ones are written, by their paths: some warnings need the
+    /// settings or the time.
+    places: BTreeMap<ScheduleName, BTreeMap<String, Range<usize>>>,
 }
 
 impl FileSchedules {
@@ -88,10 +90,8 @@ pub(super) fn read(
                 reading.table.refuse::<()>("name", problem);
             }
             Some(wanted) => {
-                let place = reading.table.spans.remove("target.kind");
-                found
-                    .kinds
-                    .extend(place.map(|span| (wanted.name.clone(), span)));
+                let places = std::mem::take(&mut reading.table.spans);
+                found.places.insert(wanted.name.clone(), places);
                 found.wanted.push(wanted);
             }
             None => found.keep.extend(reading.name.take()),

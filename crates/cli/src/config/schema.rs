@@ -12,7 +12,7 @@ use super::{
     key::{self, KINDS, Key, SUBSCRIPTIONS},
     schedule::{
         SCHEDULES,
-        shape::{Field, SCHEDULE, TARGETS},
+        shape::{Field, RETRY, SCHEDULE, TARGETS},
     },
     settings,
     sources::{
@@ -149,6 +149,7 @@ fn of_shape(shape: &Shape) -> Value {
         }
         Shape::Instant => json!({ "type": "string", "format": "date-time" }),
         Shape::Anything => json!({}),
+        Shape::Retry => of_fields("", RETRY, &Value::Null),
         Shape::Target => json!({ "oneOf": variants("type", TARGETS) }),
         Shape::Reading => json!({ "oneOf": variants("how", READINGS) }),
     }

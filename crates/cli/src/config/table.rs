@@ -52,6 +52,8 @@ pub(crate) enum Shape {
     Anything,
     /// A table whose keys depend on its type.
     Target,
+    /// How a schedule retries.
+    Retry,
     /// A table whose keys depend on how a source is read.
     Reading,
 }

@@ -144,7 +144,9 @@ fn value(shape: &Shape) -> String {
         Shape::TruthOrChoice(list) => format!("`true`, `false`, {}", words(list, ", ")),
         Shape::Texts(list) if list.is_empty() => "list".to_owned(),
         Shape::Texts(list) => format!("list of {}", words(list, ", ")),
-        Shape::TextByName | Shape::Headers | Shape::Target | Shape::Reading => "table".to_owned(),
+        Shape::TextByName | Shape::Headers | Shape::Target | Shape::Retry | Shape::Reading => {
+            "table".to_owned()
+        }
         Shape::Instant => "a time with its offset".to_owned(),
         Shape::Anything => "anything".to_owned(),
     }

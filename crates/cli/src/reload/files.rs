@@ -263,6 +263,7 @@ impl Files {
             wanted,
             keep,
             report,
+            ..
         } = match dispatch::read(settings, &self.inputs.environment) {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(()),

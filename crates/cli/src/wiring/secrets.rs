@@ -1,4 +1,4 @@
-//! Secrets that sources name, read where they are kept at the moment of a request.
+//! Secrets that sources and schedules name, read where they are kept at the moment of a request.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -10,28 +10,42 @@ use crate::config::{Settings, secret::Reference, settings::Released};
 /// Largest secret: what a header can hold.
 const BYTES_MAX: u64 = 8 * 1024;
 
-/// Reads secrets that `sources.secrets` releases, from the environment and from files.
-pub(crate) struct SourceSecrets {
+/// Reads secrets that a setting releases, from the environment and from files.
+pub(crate) struct ReleasedSecrets {
+    /// The setting, for people.
+    key: &'static str,
     released: Vec<Released>,
     environment: Arc<BTreeMap<String, String>>,
 }
 
-impl SourceSecrets {
-    pub(crate) fn new(settings: &Settings, environment: &BTreeMap<String, String>) -> Self {
+impl ReleasedSecrets {
+    pub(crate) fn for_sources(settings: &Settings, environment: &BTreeMap<String, String>) -> Self {
         Self {
+            key: "sources.secrets",
             released: settings.sources.secrets.clone(),
+            environment: Arc::new(environment.clone()),
+        }
+    }
+
+    pub(crate) fn for_schedules(
+        settings: &Settings,
+        environment: &BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            key: "schedules.secrets",
+            released: settings.schedules.secrets.clone(),
             environment: Arc::new(environment.clone()),
         }
     }
 }
 
 #[async_trait]
-impl Secrets for SourceSecrets {
+impl Secrets for ReleasedSecrets {
     async fn read(&self, reference: &str, host: &str) -> Result<Secret, Unavailable> {
         let is_released = |it: &Released| it.fits(reference, host);
         let parsed = Reference::parse(reference).filter(|_| self.released.iter().any(is_released));
         let Some(parsed) = parsed else {
-            let why = format!("it is not released for {host}; add it to sources.secrets");
+            let why = format!("it is not released for {host}; add it to {}", self.key);
             return Err(Unavailable { why });
         };
         let environment = Arc::clone(&self.environment);
@@ -65,7 +79,7 @@ mod tests {
     use super::*;
     use crate::config::{self, Inputs, Need};
 
-    fn secrets(released: &str) -> SourceSecrets {
+    fn secrets(released: &str) -> ReleasedSecrets {
         let flag = ["--set", "sources.secrets", released].map(str::to_owned);
         let inputs = Inputs {
             flags: vec![flag.into()],
@@ -78,7 +92,7 @@ mod tests {
             ("EMPTY", ""),
         ];
         let environment = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        SourceSecrets::new(&settings, &environment.into())
+        ReleasedSecrets::for_sources(&settings, &environment.into())
     }
 
     #[tokio::test]

@@ -37,7 +37,7 @@ use almanack_engine::{
 };
 use almanack_server::Publishers;
 
-use super::{Timing, entropy, is_shared, outbound, own_kind, secrets::SourceSecrets, timeout};
+use super::{Timing, entropy, is_shared, outbound, own_kind, secrets::ReleasedSecrets, timeout};
 use crate::{config::Settings, failure::Result};
 
 /// Checks sources, with host paces of this process only: for commands and for single-node stores.
@@ -65,7 +65,7 @@ fn checker_in(settings: &Settings, kept: Kept<'_>, host_paces: HostPaces) -> Res
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    let secrets = SourceSecrets::new(settings, kept.environment);
+    let secrets = ReleasedSecrets::for_sources(settings, kept.environment);
     Ok(FeedChecker::with_limits(client, host_paces, limits)
         .with_secrets(Arc::new(secrets))
         .reading_entries(sources.entries_per_document)

@@ -25,7 +25,7 @@ use almanack_engine::{
 
 use super::{
     Outbound, behaviour, callback_handler, editions, equipment::Lasting, own_kind,
-    secrets::SourceSecrets, share,
+    secrets::ReleasedSecrets, share,
 };
 use crate::{
     config::{Settings, settings},
@@ -86,15 +86,17 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         .waiting(kind, BACKOFF))
 }
 
-/// Calls about firings. They may name the secrets that are released for sources: whoever may
-/// change schedules may change sources, too.
+/// Calls about firings.
 fn pings(own: Own<'_>) -> PingDeliveryHandler {
     let Lasting { store, timing, .. } = own.lasting;
     let clock: Arc<dyn Clock> = timing.clock.clone();
     let sender = HttpPingSender {
         client: own.outbound.client(),
         clock: Arc::clone(&clock),
-        secrets: Arc::new(SourceSecrets::new(own.settings, &own.lasting.environment)),
+        secrets: Arc::new(ReleasedSecrets::for_schedules(
+            own.settings,
+            &own.lasting.environment,
+        )),
     };
     PingDeliveryHandler {
         store: Arc::clone(store),
@@ -131,6 +133,10 @@ fn webhooks(own: Own<'_>, clock: Arc<dyn Clock>, logs: Arc<dyn RunLogs>) -> Webh
         behaviour,
         reports,
         logs,
+        secrets: Arc::new(ReleasedSecrets::for_schedules(
+            settings,
+            &own.lasting.environment,
+        )),
     }
 }
 

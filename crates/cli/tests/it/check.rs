@@ -595,6 +595,7 @@ fn what_is_in_force_and_why() {
     sources.ping                        false                                       default
     schedules.dispatch                  (none; or set DISPATCH)                     default
     schedules.reload                    "5s"                                        default
+    schedules.secrets                   []                                          default
     github.api_url                      "https://api.github.com"                    default
     github.token                        (none; workflows cannot be started)         default
     command.enabled                     false                                       default

@@ -299,7 +299,8 @@ fn programs_get_one_document() {
             }
           ],
           "line": 1,
-          "name": "dispatch-097006bde964"
+          "name": "dispatch-097006bde964",
+          "warnings": []
         }
       ]
     }

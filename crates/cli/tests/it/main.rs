@@ -30,6 +30,7 @@ mod import;
 mod kill;
 mod next;
 mod operations;
+mod operators;
 mod orphan;
 mod process;
 mod put;

@@ -11,6 +11,8 @@ pub struct Notice {
     /// About what; its `taken_by` names the channels that have it already.
     pub alert: Alert,
     pub news: News,
+    /// The only channels it goes to, where its schedule names some.
+    pub channels: Option<Vec<String>>,
 }
 
 /// The result of sending some notices over one channel.
@@ -68,6 +70,11 @@ pub trait Notifier: Send + Sync {
     /// channel wants is in no answer. Bounded in time. A node that dies here may have sent: another
     /// sends again, under the same [`Alert::message_key`].
     async fn notify(&self, notices: &[Notice]) -> Vec<Answer>;
+
+    /// The names of its channels.
+    fn channels(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Sends a test message to one channel or to all, whatever alerts they ask for. None answers
     /// where none is configured, or none of that name.

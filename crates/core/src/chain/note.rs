@@ -70,6 +70,14 @@ pub enum ChainEvent {
         column: usize,
         why: String,
     },
+    /// A line is kept, and perhaps it is not what its writer meant.
+    Warned {
+        line: usize,
+        column: usize,
+        /// For programs.
+        code: &'static str,
+        why: String,
+    },
     /// A slot was fired.
     Fired {
         slot: Timestamp,

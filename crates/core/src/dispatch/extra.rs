@@ -23,7 +23,7 @@ pub(super) struct Extras {
     pub(super) git_ref: Option<String>,
     pub(super) inputs: BTreeMap<String, String>,
     pub(super) catch_up: Option<CatchUp>,
-    pub(super) overlap: Option<Overlap>,
+    pub(super) overlap: Option<(Overlap, Span)>,
     pub(super) span: Span,
 }
 
@@ -134,7 +134,8 @@ impl Extras {
                 let choices = Overlap::ALL.map(Overlap::as_str).to_vec();
                 let choice = || refused(Reason::Choice { key, choices });
                 let chosen = Overlap::parse(&value).ok_or_else(choice)?;
-                self.overlap.replace(chosen).is_some()
+                let whole = Span::new(key_span.start, value_span.end);
+                self.overlap.replace((chosen, whole)).is_some()
             }
         };
         if again {

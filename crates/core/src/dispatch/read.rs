@@ -18,6 +18,8 @@ pub(super) struct ChangeRequest {
     pub(super) definition: Definition,
     /// The name, if one was written.
     pub(super) name: Option<(ScheduleName, Span)>,
+    /// Where `overlap=` was written, if it was.
+    pub(super) overlap: Option<Span>,
 }
 
 /// Reads the words of a line; there is at least one.
@@ -51,11 +53,17 @@ pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<ChangeRequest,
     let mut definition = Definition::new(expression, target);
     definition.tz = extras.tz.unwrap_or(definition.tz);
     definition.catch_up = extras.catch_up.unwrap_or_default();
-    definition.overlap = extras.overlap.unwrap_or_default();
+    definition.overlap = extras
+        .overlap
+        .map(|(overlap, _)| overlap)
+        .unwrap_or_default();
     let unfit = |unfit| Fault::new(extras.span, Reason::Unfit(unfit));
     definition.check().map_err(unfit)?;
-    let name = extras.name;
-    Ok(ChangeRequest { definition, name })
+    Ok(ChangeRequest {
+        definition,
+        name: extras.name,
+        overlap: extras.overlap.map(|(_, span)| span),
+    })
 }
 
 /// How many words the expression has. A wrong number of fields is found before any field is read,

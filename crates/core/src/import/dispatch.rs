@@ -5,13 +5,10 @@
 
 use super::{Difference, Import, Imported, Options, Problem, expression::with_both_days};
 use crate::{
-    dispatch::{self, Line},
+    dispatch::{self, Line, ROUND_S},
     plan::Definition,
     schedule::{Expression, Mode},
 };
-
-/// What the founding scheduler looked at the clock for.
-const ROUND_S: u32 = 10;
 
 /// Reads a DISPATCH text for what it meant there.
 pub fn read(text: &str, options: &Options<'_>) -> Import {
@@ -38,6 +35,7 @@ fn imported(line: Line, options: &Options<'_>) -> Imported {
         name,
         definition,
         commented,
+        ..
     } = line;
     let mut imported = Imported {
         name,

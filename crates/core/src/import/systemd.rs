@@ -51,6 +51,9 @@ impl Setting<'_> {
 
 /// When a timer elapses.
 struct When {
+    /// Its place among all times of the timer, bad ones counted: one that is repaired later renames
+    /// no other.
+    index: usize,
     expression: String,
     tz: Option<String>,
     place: Place,
@@ -79,7 +82,7 @@ pub fn read(text: &str, options: &Options<'_>) -> Import {
     }
     timer.report_general(&whens, &mut import);
     for when in whens {
-        match timer.imported(import.schedules.len(), when) {
+        match timer.imported(when) {
             Ok(imported) => import.take(imported),
             Err(problem) => import.problems.push(problem),
         }
@@ -149,9 +152,10 @@ impl Timer<'_> {
 
     fn calendars(&self, problems: &mut Vec<Problem>) -> Vec<When> {
         let mut whens = Vec::new();
-        for setting in self.all(&["OnCalendar"]) {
+        for (index, setting) in self.all(&["OnCalendar"]).enumerate() {
             match calendar::translate(setting.value) {
                 Ok(calendar) => whens.push(When {
+                    index,
                     expression: calendar.expression,
                     tz: calendar.tz,
                     place: setting.place(),
@@ -165,11 +169,13 @@ impl Timer<'_> {
 
     fn periods(&self, problems: &mut Vec<Problem>) -> Vec<When> {
         let mut whens = Vec::new();
-        for setting in self.all(&PERIODS) {
+        let calendars = self.all(&["OnCalendar"]).count();
+        for (index, setting) in (calendars..).zip(self.all(&PERIODS)) {
             let expression = period::seconds(setting.value).map(|seconds| format!("@{seconds}s"));
             let given = setting.value.to_owned();
             match expression.filter(|it| Expression::parse(it, Mode::Strict).is_ok()) {
                 Some(expression) => whens.push(When {
+                    index,
                     expression,
                     tz: Some("UTC".to_owned()),
                     place: setting.place(),
@@ -245,7 +251,7 @@ impl Timer<'_> {
         tz.unwrap_or_else(|| "UTC".to_owned())
     }
 
-    fn imported(&self, index: usize, when: When) -> Result<Imported, Problem> {
+    fn imported(&self, when: When) -> Result<Imported, Problem> {
         let place = when.place;
         let refused = |unfit| Problem {
             place,
@@ -278,7 +284,7 @@ impl Timer<'_> {
             definition.splay = SignedDuration::from_secs(seconds);
         }
         definition.check().map_err(refused)?;
-        let name = super::numbered(self.stem(), index).map_err(refused)?;
+        let name = super::numbered(self.stem(), when.index).map_err(refused)?;
         Ok(Imported {
             name,
             definition,

@@ -42,8 +42,9 @@ const GAPS: usize = 300;
 /// Makes schedules of a workflow's times.
 pub fn read(source: &Source, options: &Options<'_>) -> Import {
     let mut import = Import::default();
-    for entry in &source.entries {
-        match imported(import.schedules.len(), entry, options) {
+    for (index, entry) in source.entries.iter().enumerate() {
+        // By its place among all entries: one that is repaired later renames no other.
+        match imported(index, entry, options) {
             Ok(imported) => import.take(imported),
             Err(problem) => import.problems.push(problem),
         }

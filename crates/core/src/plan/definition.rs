@@ -6,7 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    operation::{self, Unsuitable},
     pings::{ADDRESS_BYTES_MAX, Pings},
+    retry::Retry,
     slots::{Quiet, Slots, Surroundings},
     words,
 };
@@ -197,7 +199,7 @@ pub struct Definition {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+        with = "crate::duration::optional"
     )]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "30m"))]
     pub grace: Option<SignedDuration>,
@@ -206,10 +208,7 @@ pub struct Definition {
     #[cfg_attr(feature = "schema", schema(minimum = 1, maximum = 1000))]
     pub max_catch_up: u32,
     /// How far apart missed slots fire.
-    #[serde(
-        default = "catch_up_pace",
-        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
-    )]
+    #[serde(default = "catch_up_pace", with = "crate::duration::required")]
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "1s"))]
     pub catch_up_pace: SignedDuration,
     /// What happens to a slot whose predecessor has not ended.
@@ -225,10 +224,7 @@ pub struct Definition {
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "6h"))]
     pub run_timeout: Option<SignedDuration>,
     /// Spread: each schedule waits its own fixed part of this after every slot.
-    #[serde(
-        default,
-        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
-    )]
+    #[serde(default, with = "crate::duration::required")]
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "5m"))]
     pub splay: SignedDuration,
     /// What happens to the slots of a pause.
@@ -239,10 +235,38 @@ pub struct Definition {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+        with = "crate::duration::optional"
     )]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "1h"))]
     pub retry_for: Option<SignedDuration>,
+    /// How a failed firing is tried again, within that time.
+    #[serde(default, skip_serializing_if = "Retry::is_default")]
+    pub retry: Retry,
+    /// How long one attempt may take: of a webhook or a workflow. Default: the node's.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::duration::optional"
+    )]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "30s"))]
+    pub timeout: Option<SignedDuration>,
+    /// How many of its firings run at once, in all nodes together; further ones wait, as long as
+    /// there is time to retry. Default: as many as `overlap` lets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 1, maximum = 1000))]
+    pub firings_max: Option<u32>,
+    /// Words to find it by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(max_items = 20, example = json!(["billing"])))]
+    pub tags: Vec<String>,
+    /// Who looks after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(max_length = 100, example = "team-a"))]
+    pub owner: Option<String>,
+    /// Channels that its alerts go to; an empty list notifies nobody. Default: all channels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(max_items = 20, example = json!(["ntfy"])))]
+    pub alerts: Option<Vec<String>>,
     /// Which of several due firings goes first.
     #[serde(default = "priority")]
     #[cfg_attr(feature = "schema", schema(maximum = 9))]
@@ -293,21 +317,15 @@ impl Definition {
             splay: SignedDuration::ZERO,
             on_resume: OnResume::default(),
             retry_for: None,
+            retry: Retry::default(),
+            timeout: None,
+            firings_max: None,
+            tags: Vec::new(),
+            owner: None,
+            alerts: None,
             priority: priority(),
             pings: Pings::default(),
         }
-    }
-
-    /// The text the store keeps.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Reads what the store kept.
-    pub fn from_json(text: &str) -> Result<Self, Unfit> {
-        serde_json::from_str(text).map_err(|error| Unfit::Unreadable {
-            why: error.to_string(),
-        })
     }
 
     /// Checks everything that needs no zone and no expression.
@@ -337,6 +355,7 @@ impl Definition {
             return Err(Unfit::Priority(self.priority));
         }
         self.check_days()?;
+        operation::check(self)?;
         if (self.catch_up, self.overlap) == (CatchUp::All, Overlap::CancelRunning) {
             return Err(Unfit::CancelsItself);
         }
@@ -469,6 +488,9 @@ pub enum Unfit {
     /// Outside its range.
     #[error("priority must be 0 to 9 (9 first), not {0}")]
     Priority(u8),
+    /// How it is operated cannot be kept.
+    #[error(transparent)]
+    Operation(#[from] Unsuitable),
     /// Each slot caught up would cancel the one before.
     #[error(
         "catch_up = \"all\" and overlap = \"cancel_running\" contradict each other: every missed slot would cancel the one before it"
@@ -507,6 +529,7 @@ impl Unfit {
             Self::OutOfBounds { what, .. } | Self::NotForMonitors(what) => what,
             Self::MaxCatchUp(_) => "max_catch_up",
             Self::Priority(_) => "priority",
+            Self::Operation(unsuitable) => unsuitable.path(),
             Self::CancelsItself => "overlap",
             Self::Address(_) => "pings",
             Self::Unreadable { .. } => "definition",

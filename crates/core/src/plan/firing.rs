@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Ready, ScheduleName, pings::Pings};
+use super::{Ready, Retry, ScheduleName, pings::Pings};
 use crate::{
     follow::RUN_TIMEOUT_DEFAULT,
     json,
@@ -32,8 +32,8 @@ pub fn shareable_detail<'a>(kind: &str, detail: &'a str) -> &'a str {
         .trim_end_matches(':')
 }
 
-/// The window ends a firing's tries, never their number: what people may request of other tasks
-/// would end them after less than an hour.
+/// The window ends a firing's tries, and their number only where the schedule has one: what people
+/// may request of other tasks would end them after less than an hour.
 const TRIES_MAX: u32 = 1_000_000;
 
 /// What made a schedule fire.
@@ -68,6 +68,19 @@ pub struct Firing {
         serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
     )]
     pub run_timeout: SignedDuration,
+    /// How its attempts follow each other.
+    #[serde(default, skip_serializing_if = "Retry::is_default")]
+    pub retry: Retry,
+    /// How long one attempt may take, if not as long as the node lets.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::duration::optional"
+    )]
+    pub timeout: Option<SignedDuration>,
+    /// How many firings of its schedule run at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firings_max: Option<u32>,
     pub target: Target,
     /// Whom to call about it.
     #[serde(default, skip_serializing_if = "Pings::is_empty")]
@@ -108,16 +121,20 @@ impl NewFiring {
     /// The payload its attempts will read.
     pub fn firing(&self, schedule: &ScheduleName, ready: &Ready) -> Firing {
         let retry_for = ready.retry_for(self.nominal_at);
+        let definition = &ready.definition;
         Firing {
             schedule: schedule.to_string(),
             nominal_at: self.nominal_at,
             trigger: self.trigger,
             caught_up: self.caught_up,
             retry_until: later(self.execute_at, retry_for),
-            gives_way: ready.definition.overlap == super::Overlap::CancelRunning,
-            run_timeout: ready.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT),
-            target: ready.definition.target.clone(),
-            pings: ready.definition.pings.clone(),
+            gives_way: definition.overlap == super::Overlap::CancelRunning,
+            run_timeout: definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT),
+            retry: definition.retry,
+            timeout: definition.timeout,
+            firings_max: definition.firings_max,
+            target: definition.target.clone(),
+            pings: definition.pings.clone(),
         }
     }
 
@@ -131,7 +148,7 @@ impl NewFiring {
             payload: firing.payload()?,
             callback_url: None,
             priority: Priority::new(i64::from(ready.definition.priority))?,
-            max_retry: TRIES_MAX,
+            max_retry: firing.retry.count.unwrap_or(TRIES_MAX),
             revision: Revision::NONE,
             origin: format!("schedule {schedule}"),
             replaces: None,

@@ -66,3 +66,17 @@ impl Serialize for StoredDefinition {
         self.read().ok().serialize(serializer)
     }
 }
+
+impl Definition {
+    /// The text the store keeps.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads what the store kept.
+    pub fn from_json(text: &str) -> Result<Self, Unfit> {
+        serde_json::from_str(text).map_err(|error| Unfit::Unreadable {
+            why: error.to_string(),
+        })
+    }
+}

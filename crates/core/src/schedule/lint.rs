@@ -62,6 +62,10 @@ pub enum Lint {
         /// How often it looks, in seconds.
         round_s: u32,
     },
+    /// A year that has passed is among the years.
+    PastYear {
+        year: u16,
+    },
     NeverFires,
 }
 
@@ -87,6 +91,7 @@ impl Expression {
                     .flat_map(|field| step_warnings(fields, field)),
             );
             warnings.extend(short_months(fields));
+            warnings.extend(past_year(fields, zone, from));
         }
         warnings.extend(timetable.in_gap(zone, from));
         warnings.extend(timetable.load(round_s));
@@ -184,6 +189,19 @@ fn short_months(fields: &Fields) -> Option<Warning> {
     })
 }
 
+/// The first year that is written and has passed. A range that reaches the present is meant so.
+fn past_year(fields: &Fields, zone: &Zone, from: Timestamp) -> Option<Warning> {
+    let now = zone.time_zone().to_datetime(from).year();
+    fields.list(Field::Year).items.iter().find_map(|item| {
+        let (Term::Value(year) | Term::Range { last: year, .. }) = item.term else {
+            return None;
+        };
+        let span = Some(item.span);
+        let lint = Lint::PastYear { year };
+        (i32::from(year) < i32::from(now)).then_some(Warning { lint, span })
+    })
+}
+
 impl Timetable {
     /// The first gap in the coming year that swallows an occurrence.
     fn in_gap(&self, zone: &Zone, from: Timestamp) -> Option<Warning> {
@@ -270,6 +288,7 @@ impl fmt::Display for Lint {
             Self::Frequent { round_s } => {
                 write!(f, "this is due more often than every {round_s} s")
             }
+            Self::PastYear { year } => write!(f, "the year {year} has passed"),
             Self::NeverFires => f.write_str("no date fits: this never fires"),
         }
     }

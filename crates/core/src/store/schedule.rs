@@ -29,6 +29,10 @@ pub struct ScheduleFilter {
     pub state: Option<String>,
     /// Also those that were removed.
     pub removed: bool,
+    /// Only with this tag.
+    pub tag: Option<String>,
+    /// Only of this owner.
+    pub owner: Option<String>,
     /// Only names after this: the cursor of the page before.
     pub after: Option<ScheduleName>,
     /// How many are examined at most; [`super::EXAMINED_MAX`] where nothing is said.

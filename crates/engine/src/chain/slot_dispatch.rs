@@ -29,7 +29,7 @@ use almanack_core::{
     finish::Outcome,
     follow::RUN_TIMEOUT_DEFAULT,
     lock::{Acquired, LockKey},
-    plan::{Firing, Pings, Trigger, slot_identity},
+    plan::{Firing, Pings, Retry, Trigger, slot_identity},
     target::runs::{CameTo, Whose, attribute, run_of},
     task::{ClaimedTask, Payload, Revision, TaskId, Term},
 };
@@ -237,6 +237,9 @@ impl SlotDispatch {
             retry_until: due.retry_until,
             gives_way: false,
             run_timeout: RUN_TIMEOUT_DEFAULT,
+            retry: Retry::default(),
+            timeout: None,
+            firings_max: None,
             target: target.clone(),
             pings: Pings::default(),
         };

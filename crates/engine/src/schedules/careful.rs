@@ -7,6 +7,7 @@ use std::fmt;
 use almanack_core::plan::{
     Definition, Edited, Origin, Ready, Schedule, ScheduleName, State, Unfit,
 };
+use jiff::Timestamp;
 
 use super::{Changed, Error, Schedules, new};
 
@@ -56,12 +57,13 @@ impl Schedules {
             self.refresh().await?;
         }
         let ready = &self.check(name, definition)?;
-        self.check_reach(ready, writer.origin)?;
+        self.check_reach(ready, writer.origin).await?;
         self.check_future(ready, writer.origin)?;
         self.decide(name, |found, now| {
             Box::pin(async move {
                 check(name, found.as_ref(), expected)?;
                 let Writer { origin, by } = writer;
+                check_ahead(ready, found.as_ref(), origin, now)?;
                 match found {
                     None => Ok(Some((new(name, ready, origin, by, now), Edited::Created))),
                     Some(found) => self.rewritten(found, ready, origin, by, now).await,
@@ -102,6 +104,30 @@ impl Schedules {
         })
         .await
     }
+}
+
+/// Refuses what would never fire: all its times have passed. What is there already stays as it is,
+/// and a file may go on naming what is over.
+fn check_ahead(
+    ready: &Ready,
+    found: Option<&Schedule>,
+    origin: Origin,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let is_kept = |found: &Schedule| {
+        let removed = matches!(found.state, State::Removed { .. });
+        !removed
+            && found
+                .definition
+                .read()
+                .is_ok_and(|it| *it == ready.definition)
+    };
+    let refused =
+        origin == Origin::Api && ready.next_after(now).is_none() && !found.is_some_and(is_kept);
+    if refused {
+        return Err(Error::Over);
+    }
+    Ok(())
 }
 
 fn check(name: &ScheduleName, found: Option<&Schedule>, expected: Expected) -> Result<(), Error> {

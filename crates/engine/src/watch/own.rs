@@ -110,6 +110,7 @@ async fn notify(watching: &Watching, (alert, news): (&Alert, News), now: Timesta
     let notice = Notice {
         alert: alert.clone(),
         news,
+        channels: None,
     };
     let answers = watching.notifier.notify(&[notice]).await;
     let taken = |outcome: &Outcome| matches!(outcome, Outcome::Taken(_));

@@ -692,3 +692,127 @@ async fn sf_06_a_schedule_whose_firings_may_overlap_has_only_so_many_at_once() {
     stop.cancel();
     node.await.unwrap();
 }
+
+/// A claimed firing by this definition.
+fn claimed_by(house: &House, definition: Definition, (id, attempt): (i64, u32)) -> ClaimedTask {
+    let now = house.time.now();
+    let ready = Zones::default().ready(&name(), definition).unwrap();
+    let firing = NewFiring {
+        identity: slot_identity(&name(), now).unwrap(),
+        execute_at: now,
+        nominal_at: now,
+        trigger: Trigger::Schedule,
+        caught_up: false,
+    };
+    let task = firing.task(&name(), &ready).unwrap();
+    ClaimedTask {
+        id: TaskId(id),
+        payload: task.payload,
+        max_retry: task.max_retry,
+        ..claimed(house, attempt, webhook())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_a_schedule_sets_how_its_attempts_wait() {
+    let house = House::new();
+    let mut definition = Definition::new("@hourly", webhook());
+    definition.retry.backoff = Some(SignedDuration::from_mins(10));
+    definition.retry.count = Some(3);
+    let mut waits = Vec::new();
+    for id in 1..=20 {
+        let task = claimed_by(&house, definition.clone(), (id, 1));
+        assert_eq!(task.max_retry, 3, "the engine counts them");
+        let handler = house.handler(FakeTarget::new(refused(None)));
+        // Which part of the wait is drawn differs from claim to claim.
+        let task = ClaimedTask {
+            term: Term(id),
+            ..task
+        };
+        match handler.attempt(&task).await {
+            Outcome::Retry { retry_after, .. } => waits.extend(retry_after),
+            other => panic!("{other:?}"),
+        }
+    }
+    let longest = waits.iter().max().copied().unwrap_or_default();
+    let (least, most) = (SignedDuration::from_mins(2), SignedDuration::from_mins(10));
+    assert!((least..=most).contains(&longest), "{waits:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dp_12_an_attempt_takes_no_longer_than_its_schedule_lets() {
+    let house = House::new();
+    let definition = Definition {
+        timeout: Some(SignedDuration::from_secs(5)),
+        ..Definition::new("@hourly", webhook())
+    };
+    let task = claimed_by(&house, definition, (1, 1));
+    let slow = FakeTarget::taking(done(), Duration::from_mins(3));
+    let began = house.time.now();
+    let Outcome::Retry { error, .. } = house.handler(slow).attempt(&task).await else {
+        panic!("an answer that does not come is a retry");
+    };
+    assert_eq!(error, "no answer within 5s");
+    let took = house.time.now().duration_since(began);
+    assert_eq!(took, SignedDuration::from_secs(5));
+    let quick = FakeTarget::taking(done(), Duration::from_secs(4));
+    assert_eq!(house.handler(quick).attempt(&task).await, done());
+}
+
+/// Two handlers on one store are two nodes.
+#[tokio::test(start_paused = true)]
+async fn dp_17_a_schedule_caps_its_firings_in_all_nodes_together() {
+    let house = House::new();
+    let definition = Definition {
+        firings_max: Some(2),
+        overlap: Overlap::Allow,
+        ..Definition::new("@hourly", webhook())
+    };
+    // Longer than a permit holds without a word.
+    let slow = FakeTarget::taking(done(), Duration::from_mins(2));
+    let nodes = [house.handler(slow.clone()), house.handler(slow.clone())];
+    let nodes = nodes.map(Arc::new);
+    let attempt = |node: &Arc<DispatchHandler>, id: i64| {
+        let (node, task) = (
+            Arc::clone(node),
+            claimed_by(&house, definition.clone(), (id, 1)),
+        );
+        tokio::spawn(async move { node.attempt(&task).await })
+    };
+    let running = [attempt(&nodes[0], 1), attempt(&nodes[1], 2)];
+    pause(Duration::from_mins(1)).await;
+    for (node, id) in [(&nodes[0], 3), (&nodes[1], 4)] {
+        let crowded = attempt(node, id).await.unwrap();
+        assert!(matches!(crowded, Outcome::NotNow { .. }), "{crowded:?}");
+    }
+    assert_eq!(slow.asked().len(), 2, "the others have not been launched");
+    for firing in running {
+        assert_eq!(firing.await.unwrap(), done());
+    }
+    assert_eq!(
+        attempt(&nodes[0], 3).await.unwrap(),
+        done(),
+        "there is room again"
+    );
+}
+
+/// A node that dies keeps its permit no longer than a lease.
+#[tokio::test(start_paused = true)]
+async fn dp_17_a_node_that_died_makes_room_after_a_while() {
+    let house = House::new();
+    let definition = Definition {
+        firings_max: Some(1),
+        ..Definition::new("@hourly", webhook())
+    };
+    let hanging = Arc::new(house.handler(FakeTarget::taking(done(), Duration::from_hours(9))));
+    let task = claimed_by(&house, definition.clone(), (1, 1));
+    let dying = tokio::spawn(async move { hanging.attempt(&task).await });
+    pause(Duration::from_secs(5)).await;
+    dying.abort();
+    let next = claimed_by(&house, definition, (2, 1));
+    let node = house.handler(FakeTarget::new(done()));
+    let crowded = node.attempt(&next).await;
+    assert!(matches!(crowded, Outcome::NotNow { .. }), "{crowded:?}");
+    pause(Duration::from_secs(31)).await;
+    assert_eq!(node.attempt(&next).await, done());
+}

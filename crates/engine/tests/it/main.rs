@@ -20,6 +20,7 @@ mod kinds;
 mod lock;
 mod monitors;
 mod node;
+mod operators;
 mod permits;
 mod ping_delivery;
 mod planner;

@@ -41,6 +41,7 @@ on_both!(
     of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back,
     dp_23_a_missed_ping_is_one_alert_until_the_next_ping,
     a_schedule_that_fails_again_and_again_is_one_alert_until_it_works,
+    a_schedules_alerts_go_where_it_says,
     a_channel_that_failed_is_asked_again_after_a_while,
     what_a_node_died_reporting_another_reports,
     what_a_node_says_of_itself_every_node_reports_once,
@@ -53,6 +54,8 @@ on_both!(
 #[derive(Default)]
 struct Ears {
     heard: Mutex<Vec<(News, Rule, String)>>,
+    /// The channels that the last notices named.
+    routes: Mutex<Vec<Option<Vec<String>>>>,
     fails: Mutex<bool>,
     hangs: Mutex<bool>,
     asked: Notify,
@@ -76,6 +79,8 @@ impl Notifier for Ears {
             pending::<()>().await;
         }
         let keys = notices.iter().map(|it| it.alert.key.clone()).collect();
+        let routes = notices.iter().map(|it| it.channels.clone());
+        *self.routes.lock().unwrap() = routes.collect();
         if *self.fails.lock().unwrap() {
             let outcome = Outcome::Failed("no route".to_owned());
             let channel = "chat".to_owned();
@@ -305,6 +310,25 @@ async fn a_schedule_that_fails_again_and_again_is_one_alert_until_it_works(fixtu
     }
     let about = "schedule:beat".to_owned();
     assert_eq!(world.ears.take(), [(News::Closed, Rule::Failing, about)]);
+}
+
+async fn a_schedules_alerts_go_where_it_says(fixture: Fixture) {
+    let world = World::on(&fixture);
+    let mut watch = world.watch();
+    let mut beat = schedule("beat", START);
+    let mut definition = beat.definition.read().unwrap().clone();
+    definition.alerts = Some(vec!["ntfy".to_owned()]);
+    beat.definition = definition.into();
+    let beat = new_schedule(beat);
+    world.store.write_schedules(vec![beat]).await.unwrap();
+    for number in 0..3 {
+        let error = "HTTP 500".to_owned();
+        fire(&world, number, Ending::GiveUp { error }).await;
+        watch.round().await.unwrap();
+    }
+    assert_eq!(world.ears.take().len(), 1);
+    let routes = world.ears.routes.lock().unwrap().clone();
+    assert_eq!(routes, [Some(vec!["ntfy".to_owned()])]);
 }
 
 async fn a_channel_that_failed_is_asked_again_after_a_while(fixture: Fixture) {

@@ -115,6 +115,10 @@ pub(crate) struct BackfillBody {
     to: String,
     /// Pause between two firings. Default: 1s.
     #[schema(value_type = Option<String>, example = "10s")]
+    #[serde(
+        default,
+        deserialize_with = "almanack_core::duration::optional::deserialize"
+    )]
     pace: Option<SignedDuration>,
     /// Only report what would be done.
     #[serde(default)]

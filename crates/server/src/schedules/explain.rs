@@ -1,7 +1,7 @@
 //! The meaning of an expression: in words, as times, and with warnings.
 
-use almanack_core::plan::{Definition, Ready, ScheduleName};
-use almanack_core::{schedule::Warning, target::Target};
+use almanack_core::plan::{Advice, Definition, Ready, ScheduleName, unknown_channels};
+use almanack_core::target::Target;
 
 use crate::prelude::*;
 use crate::ui::{lang::Lang, schedules::words};
@@ -39,7 +39,7 @@ pub(crate) struct TimeView {
     local: String,
 }
 
-/// A warning about an expression.
+/// A warning about a schedule.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WarningView {
     /// For programs.
@@ -47,7 +47,10 @@ pub(crate) struct WarningView {
     code: &'static str,
     /// For people.
     message: String,
-    /// The part it is about: its first byte, and one past its last.
+    /// The field it is about.
+    #[schema(example = "expression")]
+    path: &'static str,
+    /// The part of it: its first byte, and one past its last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<usize>>, example = json!([4, 6]))]
     span: Option<[usize; 2]>,
@@ -62,7 +65,7 @@ impl TimetableView {
         lang: Lang,
     ) -> Self {
         let zone = ready.zone().time_zone();
-        let warnings = ready.lints(now, ROUND_S).into_iter();
+        let warnings = ready.advice(now, ROUND_S).into_iter();
         let after = |at: &Timestamp| ready.next_firing_after(*at);
         let times = std::iter::successors(first, after);
         let next: Vec<TimeView> = times
@@ -82,14 +85,25 @@ impl TimetableView {
     }
 }
 
-impl From<Warning> for WarningView {
-    fn from(warning: Warning) -> Self {
+impl From<Advice> for WarningView {
+    fn from(advice: Advice) -> Self {
         Self {
-            code: warning.lint.code(),
-            message: warning.lint.to_string(),
-            span: warning.span.map(|span| [span.start, span.end]),
+            code: advice.lint.code(),
+            message: advice.lint.to_string(),
+            path: advice.path,
+            span: advice.span.map(|span| [span.start, span.end]),
         }
     }
+}
+
+/// What is worth knowing about a schedule that was just written.
+pub(super) fn warnings(state: &AppState, ready: &Ready) -> Vec<WarningView> {
+    let mut advice = ready.advice(state.clock.now(), ROUND_S);
+    if let Some(watching) = &state.watching {
+        let known = watching.get().notifier.channels();
+        advice.extend(unknown_channels(&ready.definition, &known));
+    }
+    advice.into_iter().map(Into::into).collect()
 }
 
 /// The expression to explain.
@@ -141,7 +155,7 @@ pub(crate) fn read(
     // The target does not affect the times.
     let nowhere = Target::Task {
         kind: "EXPLAIN".to_owned(),
-        subject: "explain".to_owned(),
+        subject: "explain:{slot}".to_owned(),
         payload: None,
     };
     let mut definition = Definition::new(expression, nowhere);

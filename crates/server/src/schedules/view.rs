@@ -4,6 +4,7 @@ use almanack_core::follow::{Course, course};
 use almanack_core::plan::{Edit, LedgerRow, Schedule, ScheduleName};
 use almanack_core::task::{Identity, Task, TaskId};
 
+use super::explain::WarningView;
 use crate::prelude::*;
 
 /// One schedule. Its `revision` is also its `ETag`.
@@ -13,6 +14,16 @@ pub(crate) struct ScheduleView {
     pub(super) schedule: Schedule,
     /// When it fires next as things are; null if it will not, or not before it is resumed.
     pub(super) next_at: Option<Timestamp>,
+}
+
+/// A schedule that was just written, with what is worth knowing about it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WrittenScheduleView)]
+pub(crate) struct WrittenView {
+    #[serde(flatten)]
+    pub(super) schedule: ScheduleView,
+    /// Warnings: it is kept as written, and perhaps it is not what you meant.
+    pub(super) warnings: Vec<WarningView>,
 }
 
 /// A page of schedules, by name.

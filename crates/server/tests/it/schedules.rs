@@ -56,7 +56,8 @@ async fn a_schedule_is_created_changed_and_found_unchanged() {
       "next_at": "2026-01-05T09:00:00Z",
       "origin": "api",
       "revision": 1,
-      "state": "active"
+      "state": "active",
+      "warnings": []
     }
     "#);
     let again = world.put(NIGHTLY, HOURLY).await;
@@ -96,6 +97,7 @@ async fn a_schedule_is_shown_with_its_meaning_and_its_last_slots() {
         {
           "code": "skips_months",
           "message": "months without a day 31 are skipped (`L` is a month's last day)",
+          "path": "expression",
           "span": [
             5,
             7

@@ -51,6 +51,7 @@ pub(super) fn failing() -> Notice {
     Notice {
         alert: alert(Rule::Failing, about, Severity::Critical),
         news: News::Opened,
+        channels: None,
     }
 }
 
@@ -61,6 +62,7 @@ fn silent() -> Notice {
     Notice {
         alert,
         news: News::Closed,
+        channels: None,
     }
 }
 

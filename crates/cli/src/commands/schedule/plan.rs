@@ -1,6 +1,10 @@
-//! `almanack schedule plan FILE`: what would change if the file were in force.
+//! `almanack schedule plan FILE`: what would change if the file, and the DISPATCH text that it or the
+//! environment names, were in force.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use almanack_core::plan::{
     Comparison, Definition, Firings, Origin, Ready, ScheduleName, State, Stretch, changed_keys,
@@ -10,7 +14,10 @@ use almanack_engine::{schedules::Wanted, zones::Zones};
 
 use crate::{
     commands::prelude::*,
-    config::{Loaded, report::Severity},
+    config::{
+        Loaded, dispatch,
+        report::{Report, Severity},
+    },
 };
 
 /// Firings listed one by one, per schedule.
@@ -19,6 +26,8 @@ const LISTED_MAX: usize = 20;
 /// What the file does to one schedule.
 struct Effect {
     name: ScheduleName,
+    /// Who asks for it: the file, or DISPATCH.
+    origin: Origin,
     what: What,
     firings: Comparison,
     /// What it is now, if it is there. Rules are compared, whether they fire or not.
@@ -59,11 +68,42 @@ pub(super) async fn run(
         listed_max: LISTED_MAX,
     };
     let zones = Zones::with_calendars(loaded.calendars.compiled());
-    let effects = effects(&loaded, in_force(client, &zones).await?, (&zones, stretch));
-    output.print(&json_of(&effects, &loaded, stretch), |output| {
-        show(&effects, &loaded, output)
+    let (wanted, reports) = wanted(&loaded, inputs)?;
+    let found = in_force(client, &zones).await?;
+    let effects = effects(wanted, found, (&zones, stretch));
+    output.print(&json_of(&effects, &reports, stretch), |output| {
+        show(&effects, &reports, output)
     })?;
-    Ok(Exit::usage_if(!loaded.schedules.problems.is_empty()))
+    let is_wrong = |report: &Report| report.has_errors();
+    Ok(Exit::usage_if(reports.iter().any(is_wrong)))
+}
+
+/// The schedules of one origin, and the names that stay although they cannot be read.
+struct Asked {
+    origin: Origin,
+    wanted: Vec<Wanted>,
+    keep: BTreeSet<ScheduleName>,
+}
+
+/// What the file asks for, and what DISPATCH does, if there is one; and what is wrong with them.
+fn wanted(loaded: &Loaded, inputs: &Inputs) -> Result<(Vec<Asked>, Vec<Report>)> {
+    let mut asked = vec![Asked {
+        origin: Origin::File,
+        wanted: loaded.schedules.wanted.clone(),
+        keep: loaded.schedules.keep.clone(),
+    }];
+    let mut reports = vec![loaded.whole_report()];
+    let settings = loaded.settings.as_ref();
+    let text = settings.map(|it| dispatch::read(it, &inputs.environment));
+    if let Some(text) = text.transpose().map_err(Failure::usage)?.flatten() {
+        asked.push(Asked {
+            origin: Origin::Dispatch,
+            wanted: text.wanted,
+            keep: text.keep,
+        });
+        reports.push(text.report);
+    }
+    Ok((asked, reports))
 }
 
 /// An active schedule.
@@ -93,41 +133,56 @@ async fn in_force(client: &Client, zones: &Zones) -> Result<BTreeMap<ScheduleNam
 }
 
 fn effects(
-    loaded: &Loaded,
+    asked: Vec<Asked>,
     mut found: BTreeMap<ScheduleName, InForce>,
     (zones, stretch): (&Zones, Stretch),
 ) -> Vec<Effect> {
-    let wanted = loaded.schedules.wanted.iter();
-    let effect = |wanted: &Wanted| effect(zones, wanted, found.remove(&wanted.name), stretch);
-    let mut effects: Vec<Effect> = wanted.map(effect).collect();
-    let gone = found.into_iter().filter(|(name, schedule)| {
-        schedule.origin == Some(Origin::File) && !loaded.schedules.keep.contains(name)
-    });
-    effects.extend(gone.map(|(name, schedule)| Effect {
-        what: What::Removed,
-        firings: compare(schedule.rule.as_ref(), None, stretch),
-        state: Some(schedule.state),
-        name,
-    }));
+    let mut effects: Vec<Effect> = Vec::new();
+    for Asked {
+        origin,
+        wanted,
+        keep,
+    } in asked
+    {
+        let own = wanted.iter().map(|it| {
+            let old = found.remove(&it.name);
+            effect(zones, (origin, it), old, stretch)
+        });
+        effects.extend(own);
+        let gone = found
+            .iter()
+            .filter(|(name, schedule)| schedule.origin == Some(origin) && !keep.contains(*name));
+        effects.extend(gone.map(|(name, schedule)| Effect {
+            name: name.clone(),
+            origin,
+            what: What::Removed,
+            firings: compare(schedule.rule.as_ref(), None, stretch),
+            state: Some(schedule.state.clone()),
+        }));
+    }
     effects.sort_by(|a, b| a.name.cmp(&b.name));
     effects
 }
 
-fn effect(zones: &Zones, wanted: &Wanted, old: Option<InForce>, stretch: Stretch) -> Effect {
+fn effect(
+    zones: &Zones,
+    (origin, wanted): (Origin, &Wanted),
+    old: Option<InForce>,
+    stretch: Stretch,
+) -> Effect {
     let name = wanted.name.clone();
     let new = zones.ready(&name, wanted.definition.clone()).ok();
     let Some(old) = old else {
         return Effect {
             name,
+            origin,
             what: What::Created,
             firings: compare(None, new.as_ref(), stretch),
             state: None,
         };
     };
     let (what, new) = match (old.origin, old.definition) {
-        (Some(origin @ (Origin::Api | Origin::Dispatch)), _) => {
-            (What::Refused(origin), old.rule.as_ref())
-        }
+        (Some(other), _) if other != origin => (What::Refused(other), old.rule.as_ref()),
         (_, before) => {
             let changed = before.map(|before| changed_keys(&before, &wanted.definition));
             let what = match changed {
@@ -139,6 +194,7 @@ fn effect(zones: &Zones, wanted: &Wanted, old: Option<InForce>, stretch: Stretch
     };
     Effect {
         name,
+        origin,
         what,
         firings: compare(old.rule.as_ref(), new, stretch),
         state: Some(old.state),
@@ -166,7 +222,7 @@ impl What {
     }
 }
 
-fn json_of(effects: &[Effect], loaded: &Loaded, stretch: Stretch) -> Value {
+fn json_of(effects: &[Effect], reports: &[Report], stretch: Stretch) -> Value {
     let firings = |it: &Firings| json!({ "count": it.count, "first": it.listed });
     let schedules: Vec<Value> = effects
         .iter()
@@ -177,6 +233,7 @@ fn json_of(effects: &[Effect], loaded: &Loaded, stretch: Stretch) -> Value {
             };
             json!({
                 "name": effect.name,
+                "origin": effect.origin.as_str(),
                 "effect": effect.what.name(),
                 "state": effect.state,
                 "keys": keys,
@@ -191,11 +248,11 @@ fn json_of(effects: &[Effect], loaded: &Loaded, stretch: Stretch) -> Value {
         "from": stretch.from,
         "until": stretch.until,
         "schedules": schedules,
-        "problems": loaded.whole_report().views(),
+        "problems": reports.iter().flat_map(Report::views).collect::<Vec<_>>(),
     })
 }
 
-fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<()> {
+fn show(effects: &[Effect], reports: &[Report], output: &mut Output) -> Result<()> {
     let mut quiet = 0;
     for effect in effects {
         if effect.what == What::Unchanged {
@@ -208,8 +265,8 @@ fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<()> 
         }
     }
     output.line(&format!("{quiet} unchanged"))?;
-    let report = loaded.whole_report();
-    let errors = report.render(Severity::Error);
+    let errors = reports.iter().map(|report| report.render(Severity::Error));
+    let errors: String = errors.collect();
     if !errors.is_empty() {
         output.note(&format!(
             "{errors}\nschedules with errors would stay unchanged\n"
@@ -232,7 +289,10 @@ fn title(effect: &Effect, output: &Output) -> String {
         firings.stay,
         rests.unwrap_or_default()
     );
-    let name = &effect.name;
+    let name = match effect.origin {
+        Origin::Dispatch => format!("{} (DISPATCH)", effect.name),
+        Origin::File | Origin::Api => effect.name.to_string(),
+    };
     match &effect.what {
         What::Changed(keys) => format!("{what} {name} ({}); {counts}", keys.join(", ")),
         What::Refused(origin) => {

@@ -4,7 +4,10 @@
 //! defaults as in the file and over the API.
 
 use almanack_adapters::clock::SystemClock;
-use almanack_core::{plan::Definition, time::Clock as _};
+use almanack_core::{
+    plan::{Definition, unknown_channels},
+    time::Clock as _,
+};
 
 use super::{check_name, next_of};
 use crate::{
@@ -30,6 +33,10 @@ pub(super) async fn run(
     if output.json {
         output.line(answer.text())?;
     } else {
+        for warning in items(&answer.value()["warnings"]) {
+            let (path, message) = (text(&warning["path"]), text(&warning["message"]));
+            output.warn(&format!("{path}: {message}"));
+        }
         let after = client.call(Call::get(&path)).await?;
         let now = after.value();
         let words = text(&now["timetable"]["words"]);
@@ -54,10 +61,16 @@ pub(super) async fn run(
 /// Warns of a target that this node cannot fire at, by its configuration.
 fn warn_of_idle(client: &Client, definition: Value, output: &mut Output) {
     let read = serde_json::from_value::<Definition>(definition);
-    let idle = client.settings().zip(read.ok());
-    let idle = idle.and_then(|(settings, it)| config::idle_target(&it.target, settings));
-    if let Some((what, hint)) = idle {
+    let Some((settings, read)) = client.settings().zip(read.ok()) else {
+        return;
+    };
+    if let Some((what, hint)) = config::idle_target(&read.target, settings) {
         output.note(&format!("warning: {what}\nhint: {hint}\n"));
+    }
+    let channels = settings.alerts.channels.iter();
+    let known: Vec<String> = channels.map(|channel| channel.name.clone()).collect();
+    for advice in unknown_channels(&read, &known) {
+        output.warn(&format!("{}: {}", advice.path, advice.lint));
     }
 }
 
@@ -85,11 +98,15 @@ fn definition(given: &SchedulePutArguments) -> Result<Value> {
         ("jitter", "--jitter"),
         ("retry_for", "--retry-for"),
         ("run_timeout", "--run-timeout"),
+        ("timeout", "--timeout"),
     ] {
-        if let Some(text) = definition[key].as_str() {
-            let period = when::show_duration(duration(flag, text)?);
-            definition[key] = period.into();
-        }
+        read_duration(&mut definition[key], flag)?;
+    }
+    for (key, flag) in [("backoff", "--backoff"), ("backoff_max", "--backoff-max")] {
+        read_duration(&mut definition["retry"][key], flag)?;
+    }
+    if given.policies.alerts.as_deref() == Some(&["none".to_owned()]) {
+        definition["alerts"] = json!([]);
     }
     let now = SystemClock.now();
     for (key, flag) in [("starts_at", "--starts-at"), ("ends_at", "--ends-at")] {
@@ -140,6 +157,14 @@ fn also(text: &str) -> Value {
     }
 }
 
+/// A duration as the API reads it, or what is wrong with its flag.
+fn read_duration(value: &mut Value, flag: &str) -> Result<()> {
+    if let Some(text) = value.as_str() {
+        *value = when::show_duration(duration(flag, text)?).into();
+    }
+    Ok(())
+}
+
 /// The command line takes exactly one of the targets.
 fn target(given: &SchedulePutArguments) -> Result<Value> {
     let payload = given
@@ -151,12 +176,7 @@ fn target(given: &SchedulePutArguments) -> Result<Value> {
     let mut target = if let Some(text) = &given.target {
         json_of("--target", text)?
     } else if let Some(url) = &given.target_webhook {
-        let mut target = json!({ "type": "webhook", "url": url });
-        if let Some(text) = &given.target_report_within {
-            let within = duration("--target-report-within", text)?;
-            target["report_within"] = when::show_duration(within).into();
-        }
-        target
+        webhook(url, given)?
     } else if let Some(path) = &given.target_workflow {
         workflow(path, given)?
     } else if let Some([kind, subject]) = given.target_task.as_deref() {
@@ -177,20 +197,56 @@ fn target(given: &SchedulePutArguments) -> Result<Value> {
 /// Refuses flags that would silently be ignored. The parser's own rule does not apply beside the
 /// group of targets.
 fn refuse_strays(given: &SchedulePutArguments) -> Result<()> {
-    if given.target_report_within.is_some() && given.target_webhook.is_none() {
-        let what = "--target-report-within needs --target-webhook";
-        return Err(Failure::usage(what).hint("remove it, or see `almanack schedule put --help`"));
-    }
-    if given.target_workflow.is_some() {
+    let of_workflow = (given.target_workflow.is_some(), "--target-workflow");
+    let of_webhook = (given.target_webhook.is_some(), "--target-webhook");
+    let flags = [
+        ("--target-ref", given.target_ref.is_some(), of_workflow),
+        (
+            "--target-input",
+            !given.target_input.is_empty(),
+            of_workflow,
+        ),
+        ("--target-method", given.target_method.is_some(), of_webhook),
+        (
+            "--target-header",
+            !given.target_header.is_empty(),
+            of_webhook,
+        ),
+        (
+            "--target-report-within",
+            given.target_report_within.is_some(),
+            of_webhook,
+        ),
+        (
+            "--target-template",
+            given.target_template.is_some(),
+            of_webhook,
+        ),
+    ];
+    let stray = flags
+        .into_iter()
+        .find(|(_, given, (is_there, _))| *given && !is_there);
+    let Some((flag, _, (_, needed))) = stray else {
         return Ok(());
-    }
-    let flag = match (&given.target_ref, given.target_input.is_empty()) {
-        (Some(_), _) => "--target-ref",
-        (None, false) => "--target-input",
-        (None, true) => return Ok(()),
     };
-    let what = format!("{flag} needs --target-workflow");
+    let what = format!("{flag} needs {needed}");
     Err(Failure::usage(what).hint("remove it, or see `almanack schedule put --help`"))
+}
+
+fn webhook(url: &str, given: &SchedulePutArguments) -> Result<Value> {
+    let mut target = json!({ "type": "webhook", "url": url });
+    if let Some(method) = &given.target_method {
+        target["method"] = json!(method);
+    }
+    if !given.target_header.is_empty() {
+        let headers = given.target_header.iter();
+        let headers = headers.map(|(name, value)| (name.clone(), json!(value)));
+        target["headers"] = Value::Object(headers.collect());
+    }
+    if let Some(template) = &given.target_template {
+        target["template"] = json_of("--target-template", template)?;
+    }
+    Ok(target)
 }
 
 fn json_of(flag: &str, text: &str) -> Result<Value> {

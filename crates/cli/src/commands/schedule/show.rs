@@ -1,7 +1,7 @@
 //! `almanack schedule show NAME`: everything about one schedule on one screen.
 
 use almanack_core::follow::RUN_TIMEOUT_DEFAULT;
-use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
+use almanack_core::plan::{CatchUp, Definition, Ready, Retry, ScheduleName};
 use almanack_engine::zones::Zones;
 
 use super::{SLOTS, check_name};
@@ -26,12 +26,18 @@ const HEAD: &[Column] = &[
     column("time limit", "/in_force/run_timeout", plain),
     column("on resume", "/definition/on_resume", plain),
     column("retries for", "/in_force/retry_for", plain),
+    column("retry", "/in_force/retry", plain),
+    column("timeout", "/definition/timeout", plain),
+    column("at once", "/definition/firings_max", plain),
     column("splay", "/in_force/splay", plain),
     column("priority", "/definition/priority", plain),
     column("pings", "/definition/pings", pings),
     column("waits", "/waits_since", |since, _| {
         Cell::new(format!("for its predecessor, since {}", instant_of(since)))
     }),
+    column("tags", "/definition/tags", plain),
+    column("owner", "/definition/owner", plain),
+    column("alerts", "/in_force/alerts", plain),
     column("origin", "/origin", plain),
     column("revision", "/revision", plain),
     column("last firing", "/last_firing", plain),
@@ -136,6 +142,11 @@ fn in_force(name: &ScheduleName, schedule: &Value) -> Value {
         "catch_up": catch_up(&ready, next_at, &schedule["definition"]),
         "retry_for": retry_for,
         "run_timeout": when::rounded(ready.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT)),
+        "retry": retry(ready.definition.retry),
+        "alerts": ready.definition.alerts.as_ref().map(|channels| match channels.as_slice() {
+            [] => "nobody is notified".to_owned(),
+            channels => channels.join(", "),
+        }),
         "splay": splay(&ready, next_at),
     })
 }
@@ -151,6 +162,18 @@ fn catch_up(ready: &Ready, next_at: Option<Timestamp>, definition: &Value) -> St
         words = format!("{words}, at most {}, {pace} apart", it.max_catch_up);
     }
     words
+}
+
+/// How its attempts follow each other, where it says so.
+fn retry(retry: Retry) -> Option<String> {
+    let waits = retry.waits();
+    let (first, most) = (
+        when::show_duration(waits.base),
+        when::show_duration(waits.cap),
+    );
+    let count = retry.count.map(|count| format!("at most {count}, "));
+    let shown = format!("{}waits {first} to {most}", count.unwrap_or_default());
+    (retry != Retry::default()).then_some(shown)
 }
 
 fn splay(ready: &Ready, next_at: Option<Timestamp>) -> Option<String> {

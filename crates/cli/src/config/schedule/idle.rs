@@ -57,7 +57,8 @@ pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -
         let Some((what, hint)) = idle else {
             continue;
         };
-        let place = schedules.kinds.get(&wanted.name).cloned();
+        let places = schedules.places.get(&wanted.name);
+        let place = places.and_then(|it| it.get("target.kind")).cloned();
         let what = format!("schedule `{}`: {what}", wanted.name);
         let problem = Problem::warning(what, place.map(|span| Place::File { span }));
         found.push(problem.hint(hint));

@@ -136,6 +136,24 @@ pub(crate) const SCHEDULE: &[Field] = fields! {
     /// How long to retry a failed firing; default: the gap to the next slot, 10s to 1h.
     /// 失败的触发可重试的时间；默认为到下一时间槽的间隔，10s 到 1h。
     "retry_for": DURATION;
+    /// How to retry a failed firing within that time: `count`, `backoff`, `backoff_max`.
+    /// 在此时间内如何重试失败的触发：`count`、`backoff`、`backoff_max`。
+    "retry": Shape::Retry;
+    /// How long one attempt of a webhook or workflow may take, 1s to 1h; default: the node's.
+    /// Webhook 或工作流一次尝试的超时，1s 到 1h；默认取节点的设置。
+    "timeout": DURATION;
+    /// How many of its firings run at once in all nodes; further ones wait.
+    /// 所有节点同时运行的触发数上限；其余等待。
+    "firings_max": Shape::Count(1, 1_000);
+    /// Words to find it by.
+    /// 用于查找的标签。
+    "tags": Shape::Texts(Cow::Borrowed(&[]));
+    /// Who looks after it.
+    /// 负责人。
+    "owner": Shape::Text;
+    /// Alert channels for its alerts, like `ntfy`; an empty list notifies nobody; default: all.
+    /// 其告警的渠道，如 `ntfy`；空列表表示不通知；默认全部渠道。
+    "alerts": Shape::Texts(Cow::Borrowed(&[]));
     /// Priority of its tasks, 0 to 9.
     /// 任务的优先级，0 到 9。
     "priority": Shape::Count(0, 9);
@@ -151,12 +169,21 @@ const WEBHOOK: &[Field] = fields! {
     /// Address to call.
     /// 调用的地址。
     "url": Shape::Text, "for example url = \"https://example.org/hook\"";
-    /// Body to send, as JSON.
-    /// 发送的 JSON 正文。
+    /// HTTP method; default: `POST`. A `GET` has no body.
+    /// HTTP 方法；默认 `POST`。`GET` 没有正文。
+    "method": choice(&["GET", "POST", "PUT", "PATCH", "DELETE"]);
+    /// Further headers; secrets as `env:NAME` or `file:/path`, released in `schedules.secrets`.
+    /// 其他请求头；机密写作 `env:NAME` 或 `file:/path`，并在 `schedules.secrets` 中放行。
+    "headers": Shape::Headers;
+    /// Body to send along with the firing, as JSON.
+    /// 随触发一起发送的 JSON 正文。
     "body": Shape::Anything;
     /// The receiver may answer 202 and report the end within this time; default: its answer is the end.
     /// 接收方可应答 202，并在此时间内报告结束；默认以应答为结束。
     "report_within": DURATION;
+    /// Body to send instead; `{slot}`, `{date}`, `{schedule}`, `{firing}`, `{attempt}` are filled in.
+    /// 代替触发内容发送的正文；会填入 `{slot}`、`{date}`、`{schedule}`、`{firing}`、`{attempt}`。
+    "template": Shape::Anything;
 };
 const WORKFLOW: &[Field] = fields! {
     /// What it fires.
@@ -209,6 +236,19 @@ const PING: &[Field] = fields! {
     /// What the job does, for people.
     /// 作业说明。
     "note": Shape::Text;
+};
+
+/// The keys of `retry`.
+pub(in super::super) const RETRY: &[Field] = fields! {
+    /// Maximum number of retries; default: as many as `retry_for` has room for.
+    /// 最多重试次数；默认为 `retry_for` 时间内允许的次数。
+    "count": Shape::Count(0, 1_000);
+    /// Longest wait before the first retry; each further one is up to twice as long; default: 2s.
+    /// 首次重试前的最长等待，之后每次至多加倍；默认 2s。
+    "backoff": DURATION;
+    /// Longest wait before any retry; default: 1m.
+    /// 任何一次重试前的最长等待；默认 1m。
+    "backoff_max": DURATION;
 };
 
 /// The keys of each type of target.
@@ -348,7 +388,7 @@ mod tests {
     fn every_key_of_a_definition_can_be_written() {
         let target = |json: &str| serde_json::from_str::<Target>(json).unwrap();
         let targets = [
-            r#"{"type":"webhook","url":"http://x","body":1,"report_within":"1h"}"#,
+            r#"{"type":"webhook","url":"http://x","body":1,"method":"PUT","headers":{"a":"b"},"template":1,"report_within":"1h"}"#,
             r#"{"type":"workflow","repository":"o/r","workflow":"w","ref":"m","inputs":{"a":"b"}}"#,
             r#"{"type":"command","argv":["x"],"timeout":"1s"}"#,
             r#"{"type":"task","kind":"K","subject":"s","payload":{}}"#,
@@ -363,6 +403,12 @@ mod tests {
         let mut definition = Definition::new("@daily", target(targets[0]));
         definition.grace = Some(SignedDuration::from_secs(1));
         definition.retry_for = definition.grace;
+        definition.timeout = definition.grace;
+        definition.retry.count = Some(1);
+        definition.firings_max = Some(1);
+        definition.tags = vec!["a".to_owned()];
+        definition.owner = Some("a".to_owned());
+        definition.alerts = Some(Vec::new());
         definition.run_timeout = definition.grace;
         definition.pings.start = Some("https://x/".to_owned());
         let all = r#"{"also":[{"expression":"@daily"}],"except":["a"],"only":["b"],

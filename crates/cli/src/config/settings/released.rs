@@ -1,8 +1,8 @@
-//! Secrets that sources may name (`sources.secrets`).
+//! Secrets that sources and schedules may name (`sources.secrets`, `schedules.secrets`).
 //!
-//! Whoever may change sources chooses both the secret and where it is sent. So a source can name
-//! nothing that was not released for sources, one by one or by a prefix, and a release can say
-//! which host alone receives it.
+//! Whoever may change them chooses both the secret and where it is sent. So they can name nothing
+//! that was not released for them, one by one or by a prefix, and a release can say which host
+//! alone receives it.
 
 use std::path::Component;
 
@@ -14,7 +14,7 @@ use super::{
 /// What ends a prefix.
 const ANY: char = '*';
 
-/// A reference that sources may use, or all that begin like it.
+/// A reference that may be used, or all that begin like it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Released {
     /// `env:NAME`, `file:/path`, or either with a star at its end.
@@ -24,7 +24,7 @@ pub(crate) struct Released {
 }
 
 impl Released {
-    /// Whether a source at `host` may use this reference.
+    /// Whether it may be sent to `host`.
     pub(crate) fn fits(&self, reference: &str, host: &str) -> bool {
         let is_host = self
             .host
@@ -72,7 +72,7 @@ pub(super) fn released(text: &str) -> Read<Released> {
     if !is_narrow || !is_plain(begins) {
         let hint = "name secrets one by one, or by a prefix, and the host that receives them: \
                     \"env:NEWS_TOKEN@news.example\", \"env:SOURCE_*\", \"file:/run/secrets/feeds/*\"";
-        let what = format!("`{text}` does not release a secret for sources");
+        let what = format!("`{text}` does not release a secret");
         return Err(Problem::new(what, hint));
     }
     Ok(Released {

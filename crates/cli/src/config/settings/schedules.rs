@@ -4,7 +4,11 @@ use std::path::Component;
 
 use almanack_adapters::{github::API_URL, signature::SigningKey};
 
-use super::{calls::signing_key, prelude::*};
+use super::{
+    calls::signing_key,
+    prelude::*,
+    released::{Released, released},
+};
 
 sections! { Schedules, Github, Command, Tick }
 
@@ -25,6 +29,9 @@ settings! {
         /// 检查调度文件是否变化的间隔；0s 表示仅在收到 SIGHUP 时检查。
         reload: Option<SignedDuration> = duration(seconds(0), days(1)).default(seconds(5))
             .map(|every| Some(every).filter(|every| !every.is_zero())).reloadable();
+        /// Secrets that headers of webhooks may name, like `env:HOOK_TOKEN@hooks.example`: a reference or a prefix with `*`, and the host that receives it.
+        /// Webhook 请求头可以引用的机密，如 `env:HOOK_TOKEN@hooks.example`：引用或以 `*` 结尾的前缀，以及接收它的主机。
+        secrets: Vec<Released> = texts(released).default(Vec::new()).reloadable();
     }
 }
 

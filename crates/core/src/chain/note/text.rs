@@ -48,6 +48,7 @@ impl ChainEvent {
             Self::Began { .. } => "begins ",
             Self::Keeps { .. } => "keeps  ",
             Self::Refused { .. } => "refused",
+            Self::Warned { .. } => "warning",
             Self::Fired { .. } => "fired  ",
             Self::Lost { .. } => "left   ",
             Self::Failed { .. } => "FAILED ",
@@ -69,7 +70,10 @@ impl ChainEvent {
                 Some(next) => format!(" next {}", clock.show(*next)),
                 None => " never again".to_owned(),
             },
-            Self::Refused { line, column, why } => format!("line {line}, column {column}: {why}"),
+            Self::Refused { line, column, why }
+            | Self::Warned {
+                line, column, why, ..
+            } => format!("line {line}, column {column}: {why}"),
             Self::Fired {
                 slot,
                 caught_up,

@@ -468,3 +468,66 @@ fn dp_18_what_cannot_work_is_refused_with_its_reason() {
     let refused = Ready::new(&name(), define("0 25 * * *", "{}"), zone).unwrap_err();
     assert!(matches!(refused, Unfit::Expression { .. }));
 }
+
+/// What a schedule may be, beyond when and at what.
+#[test]
+fn dp_17_what_operators_write_is_checked() {
+    let check = |rest: &str| {
+        let json = format!(
+            r#"{{"expression":"@hourly","target":{{"type":"webhook","url":"https://x.test"}},{rest}}}"#
+        );
+        Definition::from_json(&json).unwrap().check()
+    };
+    for (rest, expected) in [
+        (
+            r#""retry":{"count":3,"backoff":"10s","backoff_max":"5m"}"#,
+            Ok(()),
+        ),
+        (r#""retry":{"count":1001}"#, Err(Unsuitable::Retries.into())),
+        (r#""timeout":"30s""#, Ok(())),
+        (r#""firings_max":3"#, Ok(())),
+        (r#""firings_max":0"#, Err(Unsuitable::FiringsMax.into())),
+        (r#""tags":["billing","team/a"],"owner":"Ada Löw""#, Ok(())),
+        (r#""tags":["Billing"]"#, Err(Unsuitable::Tags.into())),
+        (r#""tags":["a","a"]"#, Err(Unsuitable::Tags.into())),
+        (r#""owner":"a\nb""#, Err(Unsuitable::Owner.into())),
+        (r#""alerts":[]"#, Ok(())),
+        (r#""alerts":["ntfy","smtp"]"#, Ok(())),
+        (r#""alerts":["no such"]"#, Err(Unsuitable::Alerts.into())),
+    ] {
+        assert_eq!(check(rest), expected, "{rest}");
+    }
+    let of_command =
+        r#"{"expression":"@hourly","target":{"type":"command","argv":["x"]},"timeout":"5s"}"#;
+    let of_command = Definition::from_json(of_command).unwrap();
+    assert_eq!(of_command.check(), Err(Unsuitable::NoTimeout.into()));
+}
+
+/// A stored definition without the newer fields is written as it was: nodes that do not know them
+/// go on reading it.
+#[test]
+fn dp_17_what_is_not_set_is_not_written() {
+    let target = crate::target::Target::webhook("https://x.test");
+    let written = Definition::new("@hourly", target).to_json();
+    let expected = r#"{"expression":"@hourly","tz":"UTC","target":{"type":"webhook","url":"https://x.test"},"catch_up":"latest","max_catch_up":100,"catch_up_pace":"1s","overlap":"skip","splay":"0s","on_resume":"skip","priority":5}"#;
+    assert_eq!(written, expected);
+}
+
+#[test]
+fn dp_17_a_duration_is_refused_in_our_own_words() {
+    let json = |grace: &str| {
+        format!(
+            r#"{{"expression":"@hourly","target":{{"type":"webhook","url":"https://x.test"}},"grace":"{grace}"}}"#
+        )
+    };
+    let said = Definition::from_json(&json("soon"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.contains("`soon` is not a duration; write numbers with units"),
+        "{said}"
+    );
+    let below = Definition::from_json(&json("-6h")).unwrap();
+    let said = below.check().unwrap_err().to_string();
+    assert_eq!(said, "grace must be between 1s and 8784h");
+}

@@ -9,14 +9,11 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::{Fetch, Options};
-use crate::source::entry::LINK_BYTES_MAX;
+use crate::{
+    headers::{REFERENCE, Rules, VALUE_BYTES_MAX},
+    source::entry::LINK_BYTES_MAX,
+};
 
-/// Most further headers of a source.
-pub const HEADERS_MAX: usize = 20;
-/// Longest name of a header, in bytes.
-const HEADER_NAME_BYTES_MAX: usize = 100;
-/// Longest value of a header, user name or reference, in bytes.
-const VALUE_BYTES_MAX: usize = 1000;
 /// Most filter rules of a source.
 pub const FILTERS_MAX: usize = 50;
 /// Longest filter rule, in bytes.
@@ -28,24 +25,13 @@ const ERROR_TEXT_BYTES_MAX: usize = 200;
 
 /// Headers whose values are secrets.
 const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
-/// Headers that a request sets itself, with the option that is meant where there is one.
-const OWN_HEADERS: [(&str, &str); 14] = [
+/// Headers that a check sets itself, with the option that is meant where there is one.
+const OWN_HEADERS: [(&str, &str); 4] = [
     ("user-agent", "use user_agent"),
-    ("host", "the address says it"),
-    ("accept-encoding", "requests set it themselves"),
-    ("connection", "requests set it themselves"),
-    ("content-length", "requests set it themselves"),
     ("if-modified-since", "checks set it themselves"),
     ("if-none-match", "checks set it themselves"),
-    ("keep-alive", "requests set it themselves"),
-    ("proxy-connection", "requests set it themselves"),
     ("range", "documents are read whole"),
-    ("te", "requests set it themselves"),
-    ("trailer", "requests set it themselves"),
-    ("transfer-encoding", "requests set it themselves"),
-    ("upgrade", "requests set it themselves"),
 ];
-const REFERENCE: &str = "must say where the secret is kept, as env:NAME or file:PATH";
 
 /// Why options cannot be stored. Never quotes a value: it may be a secret in the wrong place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,33 +109,28 @@ impl Fetch {
 }
 
 fn headers(headers: &BTreeMap<String, String>) -> Result<(), Unfit> {
-    let path = "fetch.headers";
-    let why = format!("has {} headers; the limit is {HEADERS_MAX}", headers.len());
-    holds(headers.len() <= HEADERS_MAX, path, why)?;
-    for (index, (name, value)) in headers.iter().enumerate() {
-        let is_name =
-            !name.is_empty() && name.len() <= HEADER_NAME_BYTES_MAX && name.bytes().all(is_token);
-        holds(is_name, path, "has a header with an invalid name")?;
-        let path = format!("{path}.{name}");
-        let mut own = OWN_HEADERS.iter();
-        if let Some((_, instead)) = own.find(|(own, _)| name.eq_ignore_ascii_case(own)) {
-            return Err(Unfit::new(path, format!("cannot be set; {instead}")));
-        }
-        let twin = headers.keys().skip(index + 1);
-        let mut twin = twin.filter(|other| other.eq_ignore_ascii_case(name));
-        holds(twin.next().is_none(), &path, "is set twice")?;
-        within(&path, value, VALUE_BYTES_MAX)?;
-        let is_secret = SECRET_HEADERS
+    let is_secret = |name: &str| {
+        SECRET_HEADERS
             .iter()
-            .any(|secret| name.eq_ignore_ascii_case(secret));
-        holds(!is_secret || is_reference(value), &path, REFERENCE)?;
+            .any(|secret| name.eq_ignore_ascii_case(secret))
+    };
+    let rules = Rules {
+        own: &OWN_HEADERS,
+        is_secret,
+    };
+    crate::headers::check(headers, rules).map_err(|unfit| {
+        let name = unfit
+            .name
+            .map(|name| format!(".{name}"))
+            .unwrap_or_default();
+        Unfit::new(format!("fetch.headers{name}"), unfit.why)
+    })?;
+    // A source has options for schemes, so its headers are whole references.
+    let mut secrets = headers.iter().filter(|(name, _)| is_secret(name));
+    match secrets.find(|(_, value)| !is_reference(value)) {
+        Some((name, _)) => Err(Unfit::new(format!("fetch.headers.{name}"), REFERENCE)),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-/// A character of a header's name (RFC 9110).
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// A value that fits into one line of a request.

@@ -13,7 +13,7 @@ use crate::ui::prelude::*;
 
 pub(crate) const TARGETS: [&str; 5] = ["webhook", "task", "workflow", "command", "ping"];
 /// Fields besides the expression and the target.
-const GIVEN: [&str; 16] = [
+const GIVEN: [&str; 19] = [
     "tz",
     "move",
     "starts_at",
@@ -29,12 +29,21 @@ const GIVEN: [&str; 16] = [
     "on_resume",
     "retry_for",
     "run_timeout",
+    "timeout",
+    "firings_max",
+    "owner",
     "priority",
 ];
+/// Fields of `retry`, in the form under their own names.
+const RETRY: [&str; 3] = ["count", "backoff", "backoff_max"];
+/// Fields that are lists, one word per line or separated by blanks.
+const LISTS: [&str; 2] = ["tags", "alerts"];
 /// Fields that are numbers in JSON.
-const NUMBERS: [&str; 3] = ["max_catch_up", "priority", "runs"];
+const NUMBERS: [&str; 5] = ["max_catch_up", "firings_max", "count", "priority", "runs"];
 /// Fields that are lists in JSON, one item per line.
-const LISTS: [&str; 3] = ["except", "only", "quiet"];
+const LINES: [&str; 3] = ["except", "only", "quiet"];
+/// In place of a list of channels: an empty list, which is not the same as none.
+const NOBODY: &str = "none";
 
 /// A definition as form fields, all of them text. Also the `name`, the `revision` that was shown,
 /// and the `act`: `check` only previews.
@@ -60,17 +69,33 @@ impl Fields {
     pub(crate) fn to_json(&self) -> Result<Value> {
         let mut body =
             json!({ "expression": self.get("expression"), "target": self.target_json()? });
-        for name in GIVEN {
-            if let Some(value) = self.trimmed(name) {
-                let number = self.get(name).trim().parse::<u64>().ok();
-                let number = number.filter(|_| NUMBERS.contains(&name));
-                body[name] = number.map_or(value, |number| json!(number));
+        // A command's own timeout is part of its target.
+        let is_called = !matches!(self.get("target"), "command" | "task");
+        let given = GIVEN
+            .into_iter()
+            .filter(|name| *name != "timeout" || is_called);
+        for name in given {
+            if let Some(value) = self.value(name) {
+                body[name] = value;
+            }
+        }
+        for name in RETRY {
+            if let Some(value) = self.value(name) {
+                body["retry"][name] = value;
+            }
+        }
+        for name in LISTS {
+            let words: Vec<&str> = self.get(name).split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [NOBODY] if name == "alerts" => body[name] = json!([]),
+                words => body[name] = json!(words),
             }
         }
         if self.trimmed("pings").is_some() {
             body["pings"] = inputs(self.get("pings"));
         }
-        for name in LISTS {
+        for name in LINES {
             if self.trimmed(name).is_some() {
                 body[name] = self.lines(name).map(|line| json!(line)).collect();
             }
@@ -84,6 +109,14 @@ impl Fields {
     fn lines(&self, name: &str) -> impl Iterator<Item = &str> {
         let lines = self.get(name).lines().map(str::trim);
         lines.filter(|line| !line.is_empty())
+    }
+
+    /// A value as JSON: text, or a number where one is meant.
+    fn value(&self, name: &str) -> Option<Value> {
+        let value = self.trimmed(name)?;
+        let number = self.get(name).trim().parse::<u64>().ok();
+        let number = number.filter(|_| NUMBERS.contains(&name));
+        Some(number.map_or(value, |number| json!(number)))
     }
 
     fn target_json(&self) -> Result<Value> {
@@ -106,7 +139,17 @@ impl Fields {
             }
             "ping" => (json!({ "type": "ping" }), "note", self.trimmed("note")),
             _ => {
-                let target = json!({ "type": "webhook", "url": of("url") });
+                let mut target = json!({ "type": "webhook", "url": of("url") });
+                if let Some(method) = self.trimmed("method") {
+                    target["method"] = method;
+                }
+                if let Some(template) = self.json("template")? {
+                    target["template"] = template;
+                }
+                let headers = inputs(self.get("headers"));
+                if headers != json!({}) {
+                    target["headers"] = headers;
+                }
                 (target, "body", self.json("body")?)
             }
         };
@@ -137,11 +180,17 @@ impl Fields {
     pub(crate) fn of(name: &str, definition: &Definition, revision: i64) -> Self {
         let mut body = serde_json::to_value(definition).unwrap_or_default();
         let mut target = body["target"].take();
+        let retry = body["retry"].take();
+        if definition.alerts.as_ref().is_some_and(Vec::is_empty) {
+            body["alerts"] = json!(NOBODY);
+        }
         let kind = shown("type", &target["type"].take());
-        let parts = [body, target].into_iter().flat_map(|part| match part {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        });
+        let parts = [body, target, retry]
+            .into_iter()
+            .flat_map(|part| match part {
+                Value::Object(fields) => fields,
+                _ => Map::new(),
+            });
         let shown = parts.map(|(name, value)| (shown(&name, &value), name));
         let mut fields = Self(shown.map(|(value, name)| (name, value)).collect());
         for (name, value) in [
@@ -179,7 +228,7 @@ fn shown(name: &str, value: &Value) -> String {
     let lines = |lines: Vec<String>| lines.join("\n");
     match value {
         Value::Null => String::new(),
-        value if matches!(name, "body" | "payload") => value.to_string(),
+        value if matches!(name, "body" | "payload" | "template") => value.to_string(),
         Value::String(text) => text.clone(),
         Value::Array(list) if name == "also" => {
             let line = |it: &Value| match it["tz"].as_str() {
@@ -206,11 +255,17 @@ mod tests {
         for target in [
             r#"{"type":"webhook","url":"https://a.example/x","body":{"n":1}}"#,
             r#"{"type":"webhook","url":"https://a.example/x"}"#,
+            r#"{"type":"webhook","url":"https://a.example/x","method":"PUT","template":"{slot}","headers":{"X-Key":"env:A"}}"#,
             r#"{"type":"workflow","repository":"o/r","workflow":"w.yml","ref":"v1","inputs":{"a":"b=c"}}"#,
             r#"{"type":"command","argv":["sync","--all"],"timeout":"90s"}"#,
             r#"{"type":"task","kind":"EDITION_RUN","subject":"edition:{date}","payload":[1]}"#,
             r#"{"type":"ping","note":"the backup"}"#,
         ] {
+            let alerts = if target.contains("task") {
+                "[]"
+            } else {
+                r#"["ntfy"]"#
+            };
             let text = format!(
                 r#"{{"expression":"0 8 * * 1","tz":"Asia/Shanghai","target":{target},"catch_up":"all",
                 "grace":"1h 30m","max_catch_up":7,"catch_up_pace":"2s","overlap":"queue_one",
@@ -219,6 +274,8 @@ mod tests {
                 "except":["weekend","de"],"only":["market"],"move":"next_workday",
                 "quiet":["22:00-06:00"],"starts_at":"2026-01-01T00:00:00Z",
                 "ends_at":"2027-01-01T00:00:00Z","runs":3,"jitter":"1m",
+                "retry":{{"count":3,"backoff":"2s","backoff_max":"1m"}},"firings_max":4,
+                "tags":["a","b/c"],"owner":"Ada Löw","alerts":{alerts},
                 "pings":{{"start":"https://x.example/a?b=c","failure":"https://x.example/f"}}}}"#
             );
             let definition = Definition::from_json(&text).unwrap();

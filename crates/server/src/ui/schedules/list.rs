@@ -14,6 +14,8 @@ pub(crate) struct Query {
     q: Option<String>,
     state: Option<String>,
     origin: Option<String>,
+    tag: Option<String>,
+    owner: Option<String>,
     cursor: Option<String>,
     did: Option<String>,
 }
@@ -30,6 +32,8 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         origin: query.origin.clone(),
         state: query.state.clone(),
         removed: false,
+        tag: filled(query.tag.as_deref()),
+        owner: filled(query.owner.as_deref()),
         limit: Some(PAGE),
         cursor: query.cursor.clone(),
     };
@@ -79,13 +83,28 @@ fn filters(lang: Lang, query: &Query) -> Markup {
             (Field::search("q", lang.pick("Search", "搜索"), query.q.as_deref()).example(example))
             (choice("state", lang.pick("State", "状态"), query.state.as_deref(), any_state.into_iter().chain(states)))
             (choice("origin", lang.pick("Managed by", "管理方"), query.origin.as_deref(), any_origin.into_iter().chain(origins)))
+            (Field::text("tag", lang.pick("Tag", "标签"), query.tag.as_deref()))
+            (Field::text("owner", lang.pick("Owner", "负责人"), query.owner.as_deref()))
             button type="submit" { (lang.pick("Filter", "筛选")) }
         }
     }
 }
 
+/// A field of the form, unless it was left empty.
+fn filled(text: Option<&str>) -> Option<String> {
+    let text = text.map(str::trim);
+    text.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
 fn nothing(lang: Lang, query: &Query) -> Markup {
-    if query.q.is_some() || query.state.is_some() || query.origin.is_some() {
+    let asked = [
+        &query.q,
+        &query.state,
+        &query.origin,
+        &query.tag,
+        &query.owner,
+    ];
+    if asked.iter().any(|it| it.is_some()) {
         return html! {
             (empty(lang.pick("No schedule matches.", "没有符合条件的日程。")))
             p { a href="/ui/schedules" { (lang.pick("Show all schedules", "显示全部日程")) } }
@@ -129,6 +148,7 @@ fn meaning(lang: Lang, line: &Line) -> Markup {
         @if let Some(definition) = definition {
             div { code { (definition.expression) } " " span class="hint" { (definition.tz) } }
             div class="hint" { (words::target(lang, &definition.target)) }
+            @if !definition.tags.is_empty() { div { (words::tags(&definition.tags)) } }
         }
     }
 }
@@ -177,7 +197,12 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
 }
 
 fn equivalent(query: &Query) -> Equivalent {
-    let own = [("state", &query.state), ("origin", &query.origin)];
+    let own = [
+        ("state", &query.state),
+        ("origin", &query.origin),
+        ("tag", &query.tag),
+        ("owner", &query.owner),
+    ];
     let call = Equivalent::call("GET", address("/api/v1/schedules", own));
     call.listing("schedule", pairs(own))
 }

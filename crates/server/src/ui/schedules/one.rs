@@ -86,6 +86,12 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
         "Latest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
             a href=(task_path(&firing)) { (firing.subject) }
         }
+        "Owner", "负责人" if (let Some(owner) = definition.and_then(|it| it.owner.as_deref())) {
+            a href=(crate::ui::query::address("/ui/schedules", [("owner", owner)])) { (owner) }
+        }
+        "Tags", "标签" if (let Some(tags) = definition.map(|it| &it.tags).filter(|it| !it.is_empty())) {
+            (words::tags(tags))
+        }
         "Managed by", "管理方" { (words::origin(lang, schedule.origin)) }
         "Last changed", "最近修改" {
             (viewer.at(schedule.changed_at)) " "

@@ -3,6 +3,14 @@
 use super::fields::Fields;
 use crate::ui::prelude::*;
 
+const METHODS: [(&str, &str); 5] = [
+    ("POST", "POST"),
+    ("GET", "GET"),
+    ("PUT", "PUT"),
+    ("PATCH", "PATCH"),
+    ("DELETE", "DELETE"),
+];
+
 /// The fields of a form, with their input and the refused one.
 pub(crate) struct Sheet<'a> {
     pub(crate) lang: Lang,
@@ -57,8 +65,13 @@ impl Sheet<'_> {
                     (self.line("note", lang.pick("What the job does (optional)", "作业说明（可选）"), lang.pick("nightly backup of db1", "db1 的每晚备份")))
                 },
                 _ => {
-                    (self.line("url", lang.pick("URL to POST to", "POST 网址"), "https://example.org/hook"))
-                    (self.area("body", lang.pick("Request body, as JSON (optional)", "请求正文，JSON（可选）")))
+                    (self.line("url", lang.pick("URL to call", "调用的网址"), "https://example.org/hook"))
+                    (self.choice("method", lang.pick("Method", "方法"), &METHODS))
+                    (self.area("headers", pick!(lang; "Headers, one Name=value per line; secrets as env:NAME or file:/path",
+                        "请求头，每行一个 Name=value；机密写作 env:NAME 或 file:/path")))
+                    (self.area("body", lang.pick("Sent along with the firing, as JSON (optional)", "随触发一起发送的 JSON（可选）")))
+                    (self.area("template", pick!(lang; "Sent instead of the firing, as JSON; {slot}, {date}, {schedule}, {firing} and {attempt} are replaced (optional)",
+                        "代替触发内容发送的 JSON；{slot}、{date}、{schedule}、{firing} 和 {attempt} 会被替换（可选）")))
                 },
             }
         }
@@ -105,6 +118,16 @@ impl Sheet<'_> {
             (self.choice("on_resume", lang.pick("Slots during a pause", "暂停期间的时点"), &on_resume))
             (self.line("splay", lang.pick("Spread over", "错峰范围"), "0s"))
             (self.line("retry_for", lang.pick("Retry for", "重试时长"), lang.pick("default: until the next slot", "默认：到下一时点")))
+            (self.line("count", lang.pick("Retries at most", "最多重试次数"), lang.pick("default: as many as fit", "默认：时间允许的次数")))
+            (self.line("backoff", lang.pick("Longest wait before the first retry", "首次重试前的最长等待"), "2s"))
+            (self.line("backoff_max", lang.pick("Longest wait before any retry", "重试前的最长等待"), "1m"))
+            @if !matches!(self.fields.get("target"), "command" | "task") {
+                (self.line("timeout", lang.pick("Timeout of one attempt", "一次尝试的超时"), "10s"))
+            }
+            (self.line("firings_max", lang.pick("Firings at once, in all nodes", "所有节点同时运行的触发数"), lang.pick("default: no limit", "默认：不限")))
+            (self.line("tags", lang.pick("Tags", "标签"), "billing team/a"))
+            (self.line("owner", lang.pick("Owner", "负责人"), "team-a"))
+            (self.line("alerts", pick!(lang; "Alert channels; none notifies nobody", "告警渠道；none 表示不通知"), lang.pick("default: all", "默认：全部")))
             (self.line("priority", lang.pick("Priority, 0 to 9", "优先级（0 到 9）"), "5"))
             (self.area("pings", pick!(lang; "Addresses to call, one start=, success= or failure= per line",
                 "要调用的地址，每行一个 start=、success= 或 failure=")))
@@ -139,7 +162,7 @@ impl Sheet<'_> {
     }
 
     fn refused(&self, name: &str) -> bool {
-        let own = |wrong: &str| wrong.strip_prefix("target.").unwrap_or(wrong) == name;
+        let own = |wrong: &str| wrong.rsplit('.').next() == Some(name);
         self.wrong.is_some_and(own)
     }
 }

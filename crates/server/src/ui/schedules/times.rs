@@ -67,9 +67,9 @@ fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
     }
 }
 
-/// Warnings about an expression, if any.
+/// Warnings about a schedule, if any.
 pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
-    let warnings = ready.lints(viewer.now, ROUND_S);
+    let warnings = ready.advice(viewer.now, ROUND_S);
     let expression = ready.definition.expression.as_str();
     html! {
         @if !warnings.is_empty() {
@@ -79,7 +79,7 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
                         @if let Some(part) = warning.span.and_then(|span| expression.get(span.start..span.end)) {
                             code { (part) } " "
                         }
-                        (words::lint(viewer, &warning.lint))
+                        (words::advice(viewer, &warning.lint))
                     }
                 }
             }

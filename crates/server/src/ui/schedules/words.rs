@@ -2,7 +2,7 @@
 
 use almanack_core::follow::{CourseOutcome, RUN_TIMEOUT_DEFAULT};
 use almanack_core::plan::{
-    CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Trigger, Verdict,
+    self, CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Trigger, Verdict,
     pings::Phase,
 };
 use almanack_core::schedule::{ClockChange, Effect, Field, Language, Lint};
@@ -160,10 +160,20 @@ pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
     }
 }
 
+/// Tags, each a link to the schedules that have it.
+pub(crate) fn tags(tags: &[String]) -> Markup {
+    html! {
+        @for (index, tag) in tags.iter().enumerate() {
+            @if index > 0 { " " }
+            a class="tag" href=(crate::ui::query::address("/ui/schedules", [("tag", tag)])) { (tag) }
+        }
+    }
+}
+
 /// A target in one line.
 pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
     match target {
-        Target::Webhook { url, .. } => html! { "POST " code { (url) } },
+        Target::Webhook { url, method, .. } => html! { (method) " " code { (url) } },
         Target::Workflow {
             repository,
             workflow,
@@ -183,8 +193,33 @@ pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
     }
 }
 
+/// A warning about a schedule.
+pub(crate) fn advice(viewer: &Viewer, lint: &plan::Lint) -> Markup {
+    let lang = viewer.lang;
+    if let plan::Lint::Expression(of_expression) = lint {
+        return self::lint(viewer, of_expression);
+    }
+    let in_chinese = match lint {
+        plan::Lint::Expression(_) | plan::Lint::Over => "没有未来的时间：不会再触发".to_owned(),
+        plan::Lint::SameTask => "每次触发都请求同一个任务：等待中的会被改期，运行中的会重新开始，\
+            一旦成功，之后的触发都会失败；请在主体中加入 {slot} 或 {date}"
+            .to_owned(),
+        plan::Lint::SameTaskOfDay => {
+            "同一天的触发都请求同一个任务，一旦成功，当天之后的触发都会失败；请在主体中加入 {slot}"
+                .to_owned()
+        }
+        plan::Lint::NoTimeToRetry => {
+            "retry.backoff 比 retry_for 长，失败的触发可能不会重试；请增大 retry_for".to_owned()
+        }
+        plan::Lint::UnknownChannel { name } => {
+            format!("配置中没有告警渠道 {name}；所列渠道都不存在时，其告警发往所有渠道")
+        }
+    };
+    html! { (lang.pick(&lint.to_string(), &in_chinese)) }
+}
+
 /// A warning about an expression.
-pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
+fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
     match (lint, viewer.lang) {
         // Instants in core's sentences are UTC; here they are in the reader's zone.
         (Lint::InGap { at, moved }, _) => {
@@ -223,6 +258,7 @@ fn in_chinese(lint: &Lint) -> String {
         Lint::InGap { .. } => "调整时钟时会跳过其中一些时间".to_owned(),
         Lint::EveryMinute => "每天每分钟都会触发".to_owned(),
         Lint::Frequent { round_s } => format!("触发间隔短于 {round_s} 秒"),
+        Lint::PastYear { year } => format!("{year} 年已经过去"),
         Lint::NeverFires => "没有符合的日期：永远不会触发".to_owned(),
     }
 }
@@ -264,7 +300,20 @@ pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
         "Time limit", "时限" { (run_timeout(lang, of)) }
         "After a pause", "暂停之后" { (on_resume(lang, of.on_resume)) }
         "Spread", "错峰" { (splay(lang, of.splay)) }
-        "Retries", "重试" { (retry_for(lang, of)) }
+        "Retries", "重试" { (retry_for(lang, of)) " " (retry(lang, of.retry)) }
+        "Timeout", "超时" if (let Some(timeout) = of.timeout) {
+            @let timeout = compact(timeout);
+            (say!(lang, "One attempt may take {timeout}.", "一次尝试最多 {timeout}。"))
+        }
+        "At once", "并发" if (let Some(most) = of.firings_max) {
+            (say!(lang, "At most {most} firings run at once, in all nodes together; further ones wait.",
+                "所有节点合计最多同时运行 {most} 次触发；其余等待。"))
+        }
+        "Headers", "请求头" if (let Some(names) = header_names(&of.target)) { code { (names) } }
+        "Alerts", "告警" if (let Some(channels) = &of.alerts) {
+            @if channels.is_empty() { (lang.pick("Nobody is notified.", "不通知任何人。")) }
+            @else { code { (channels.join(", ")) } }
+        }
         "Priority", "优先级" {
             (say!(lang, "{level} (0 to 9; 9 runs first).", "{level}（0 到 9，9 最先执行）。"))
         }
@@ -327,6 +376,31 @@ fn retry_for(lang: Lang, definition: &Definition) -> String {
             say!(lang; "A failed firing is retried until the next slot (at least 10s, at most 1h).",
             "触发失败后重试到下一时点为止（至少 10s，至多 1h）。")
         }
+    }
+}
+
+/// How a schedule's attempts follow each other, where it says so.
+fn retry(lang: Lang, retry: plan::Retry) -> String {
+    if retry == plan::Retry::default() {
+        return String::new();
+    }
+    let waits = retry.waits();
+    let (first, most) = (compact(waits.base), compact(waits.cap));
+    match retry.count {
+        Some(count) => say!(lang; "At most {count} retries; waits from {first} to {most}.",
+            "最多重试 {count} 次；等待 {first} 至 {most}。"),
+        None => say!(lang; "Waits from {first} to {most}.", "等待 {first} 至 {most}。"),
+    }
+}
+
+/// The names of a webhook's headers; values are references or of no concern here.
+fn header_names(target: &Target) -> Option<String> {
+    match target {
+        Target::Webhook { headers, .. } if !headers.is_empty() => {
+            let names: Vec<&str> = headers.keys().map(String::as_str).collect();
+            Some(names.join(", "))
+        }
+        _ => None,
     }
 }
 

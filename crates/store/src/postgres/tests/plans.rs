@@ -211,7 +211,7 @@ async fn pages_are_found_by_their_indexes() {
     let past = "10, 20, '{1,2}'";
     let (listed, named) = (
         "99999, 10, 'K', null, null, 10",
-        "'a', 'z', null, null, 1, 10",
+        "'a', 'z', null, null, 1, null, null, 10",
     );
     let about = "50, 99999, null, 0, null, null, 10";
     let rows = [

@@ -118,6 +118,45 @@ fn all() -> ScheduleFilter {
     }
 }
 
+/// Exactly: what only looks alike, in whatever part of a definition, is not listed.
+pub(crate) async fn schedules_are_listed_by_tag_and_owner(store: Arc<dyn Store>) {
+    let rows: [(&str, &[&str], Option<&str>); 5] = [
+        ("a", &["billing", "eu"], Some("Ada")),
+        ("b", &["billing-eu"], Some("ada")),
+        ("c", &["eu"], Some("A_a")),
+        ("d", &[], None),
+        ("e", &["us"], None),
+    ];
+    for (name, tags, owner) in rows {
+        let mut kept = schedule(name, at(10));
+        let mut definition = kept.definition.read().expect("a definition").clone();
+        definition.tags = strings(tags);
+        definition.owner = owner.map(str::to_owned);
+        if name == "e" {
+            // What follows the tags names another schedule's.
+            definition.alerts = Some(strings(&["billing"]));
+        }
+        kept.definition = definition.into();
+        keep(&*store, kept).await;
+    }
+    let with = |tag: Option<&str>, owner: Option<&str>| ScheduleFilter {
+        tag: tag.map(str::to_owned),
+        owner: owner.map(str::to_owned),
+        ..all()
+    };
+    for (tag, owner, expected) in [
+        (Some("billing"), None, &["a"][..]),
+        (Some("eu"), None, &["a", "c"]),
+        (None, Some("Ada"), &["a"]),
+        (None, Some("A_a"), &["c"]),
+        (Some("eu"), Some("Ada"), &["a"]),
+        (Some("none"), None, &[]),
+    ] {
+        let found = listed(&*store, with(tag, owner)).await;
+        assert_eq!(found, strings(expected), "{tag:?} {owner:?}");
+    }
+}
+
 /// By name, byte by byte, on any database: a page must not depend on its locale.
 pub(crate) async fn schedules_are_listed_by_name_in_pages(store: Arc<dyn Store>) {
     let sorted = ["B", "a", "a-b", "a.b", "aB", "a_b", "ab", "b"];

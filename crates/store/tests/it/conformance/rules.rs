@@ -165,6 +165,7 @@ macro_rules! conformance {
                 dp_18_a_schedule_that_was_planned_is_due_at_its_new_time,
                 dp_17_a_paused_schedule_is_never_due,
                 schedules_are_listed_by_name_in_pages,
+                schedules_are_listed_by_tag_and_owner,
                 sf_01_a_list_of_schedules_examines_so_many_and_goes_on,
                 removed_schedules_are_listed_only_when_asked_for,
             ]

@@ -1,0 +1,132 @@
+//! Durations as people write them: `30s`, `1h30m`, `7d` (a day has 24 hours here).
+//!
+//! One reader for the API, the configuration, the flags and what the store kept, so that a mistake
+//! is answered in the same words everywhere. Whether a duration may be that long, or below zero, is
+//! decided by whoever asked for it.
+
+use jiff::{SignedDuration, Span, SpanRelativeTo};
+use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+/// Why a text is not a duration, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {hint}")]
+pub struct Unclear {
+    pub what: String,
+    pub hint: String,
+}
+
+/// Reads a duration.
+pub fn parse(text: &str) -> Result<SignedDuration, Unclear> {
+    let (what, hint) = match read(text) {
+        Ok(duration) => return Ok(duration),
+        Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => (
+            format!("`{text}` has no unit"),
+            format!("did you mean \"{text}s\"?"),
+        ),
+        Err(_) if is_too_long(text) => (
+            format!("`{text}` is too long"),
+            "the longest is about 19000 years, and times end with the year 9999".to_owned(),
+        ),
+        Err(_) => (
+            format!("`{text}` is not a duration"),
+            "write numbers with units, like \"30s\", \"10m\", \"1h30m\" or \"7d\"".to_owned(),
+        ),
+    };
+    Err(Unclear { what, hint })
+}
+
+fn read(text: &str) -> Result<SignedDuration, jiff::Error> {
+    let days = SpanRelativeTo::days_are_24_hours();
+    text.parse::<Span>().and_then(|span| span.to_duration(days))
+}
+
+/// Whether a text would be a duration, were its numbers smaller.
+fn is_too_long(text: &str) -> bool {
+    let mut small = String::new();
+    for c in text.chars() {
+        match c {
+            '0'..='9' if small.ends_with('1') => {}
+            '0'..='9' => small.push('1'),
+            other => small.push(other),
+        }
+    }
+    read(&small).is_ok()
+}
+
+/// Writes a duration the way [`parse`] reads it.
+pub fn show(duration: SignedDuration) -> String {
+    // The library writes what is below zero as `6h ago`.
+    let sign = if duration.is_negative() { "-" } else { "" };
+    format!("{sign}{:#}", duration.abs()).replace(' ', "")
+}
+
+/// For a field that must be there.
+pub mod required {
+    use super::{Deserializer, Serializer, SignedDuration};
+
+    /// Writes it as the library does: stored texts never change.
+    pub fn serialize<S: Serializer>(it: &SignedDuration, to: S) -> Result<S::Ok, S::Error> {
+        jiff::fmt::serde::duration::friendly::compact::required(it, to)
+    }
+
+    /// Reads it, or says what is wrong in our own words.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SignedDuration, D::Error> {
+        super::read_text(from)
+    }
+}
+
+/// For a field that may be absent; beside `#[serde(default)]`.
+pub mod optional {
+    use super::{Deserializer, Serializer, SignedDuration};
+
+    /// As [`super::required::serialize`].
+    pub fn serialize<S: Serializer>(it: &Option<SignedDuration>, to: S) -> Result<S::Ok, S::Error> {
+        jiff::fmt::serde::duration::friendly::compact::optional(it, to)
+    }
+
+    /// As [`super::required::deserialize`]; `null` is none.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<SignedDuration>, D::Error> {
+        super::read_optional(from)
+    }
+}
+
+fn read_text<'de, D: Deserializer<'de>>(from: D) -> Result<SignedDuration, D::Error> {
+    let text = String::deserialize(from)?;
+    parse(&text).map_err(D::Error::custom)
+}
+
+fn read_optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SignedDuration>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let read = text.as_deref().map(parse).transpose();
+    read.map_err(D::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_reads_back_below_zero_too() {
+        for seconds in [0, 1, 90, 5_400, 86_400 * 7, -1, -21_600, -5_400] {
+            let duration = SignedDuration::from_secs(seconds);
+            assert_eq!(parse(&show(duration)), Ok(duration), "{}", show(duration));
+        }
+        assert_eq!(show(SignedDuration::from_hours(-6)), "-6h");
+    }
+
+    #[test]
+    fn a_mistake_is_answered_in_our_own_words() {
+        for (text, what) in [
+            ("90", "`90` has no unit; did you mean \"90s\"?"),
+            ("soon", "`soon` is not a duration; write numbers with units"),
+            ("6hago", "`6hago` is not a duration"),
+            ("", "`` is not a duration"),
+            ("999999999999999d", "is too long"),
+        ] {
+            let said = parse(text).unwrap_err().to_string();
+            assert!(said.contains(what), "{text}: {said}");
+        }
+    }
+}
