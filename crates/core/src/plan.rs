@@ -24,6 +24,7 @@ mod compare;
 mod definition;
 mod firing;
 mod ledger;
+mod ready;
 mod rewind;
 mod schedule;
 mod slots;
@@ -40,13 +41,14 @@ use ledger::Ledger;
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub use definition::{
     Also, CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, Move, NAME_BYTES_MAX, OnResume,
-    Overlap, PROMPT, Ready, ScheduleName, Unfit,
+    Overlap, PROMPT, ScheduleName, Unfit,
 };
 pub(crate) use definition::{derived_name, is_name};
 pub use firing::{
     DISPATCH, Firing, NewFiring, Trigger, manual_identity, shareable_detail, slot_identity,
 };
 pub use ledger::{Reason, Slot, Verdict, append_rows};
+pub use ready::Ready;
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
     BESIDE_MAX, Edit, Edited, Origin, Pause, Schedule, ScheduleId, ScheduleWrite, State,
