@@ -29,6 +29,7 @@ mod ledger;
 mod monitor;
 mod operation;
 pub mod pings;
+mod ready;
 mod retry;
 mod rewind;
 mod schedule;
@@ -49,7 +50,7 @@ pub use by_hand::{ByHand, FiredByHand, LedgerRow, merged, subject_ranges};
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub use definition::{
     Also, CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, Move, NAME_BYTES_MAX, OnResume,
-    Overlap, PROMPT, Ready, ScheduleName, Unfit,
+    Overlap, PROMPT, ScheduleName, Unfit,
 };
 pub(crate) use definition::{derived_name, is_name};
 pub use firing::{
@@ -62,6 +63,7 @@ pub use monitor::{
 };
 pub use operation::{Unsuitable, is_owner, is_tag};
 pub use pings::{PING_DELIVERY, Pings};
+pub use ready::Ready;
 pub use retry::Retry;
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{

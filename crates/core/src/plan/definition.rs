@@ -9,13 +9,12 @@ use super::{
     operation::{self, Unsuitable},
     pings::{ADDRESS_BYTES_MAX, Pings},
     retry::Retry,
-    slots::{Quiet, Slots, Surroundings},
-    words,
+    slots::Quiet,
 };
 use crate::{
     calendar,
     follow::RUN_TIMEOUT_DEFAULT,
-    schedule::{self, ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of},
+    schedule::{self, hash_of},
     target::{Target, Unusable},
     task::Priority,
 };
@@ -30,8 +29,6 @@ pub const PROMPT: SignedDuration = SignedDuration::from_secs(15);
 /// Longest grace that is assumed; a longer one must be requested.
 pub const GRACE_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(12);
 const GRACE_MAX: SignedDuration = SignedDuration::from_hours(24 * 366);
-const RETRY_FOR_DEFAULT_MIN: SignedDuration = SignedDuration::from_secs(10);
-const RETRY_FOR_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 /// Every look asks each expression.
 const ALSO_MAX: usize = 20;
@@ -535,219 +532,4 @@ impl Unfit {
             Self::Unreadable { .. } => "definition",
         }
     }
-}
-
-/// A definition that can be planned by: compiled, with its zone.
-#[derive(Debug, Clone)]
-pub struct Ready {
-    /// As written.
-    pub definition: Definition,
-    slots: Slots,
-    offset: SignedDuration,
-    /// Of slots that are counted from pings.
-    pub(super) period: Option<SignedDuration>,
-    /// What the jitter of its slots is drawn from.
-    seed: u64,
-}
-
-impl Ready {
-    /// Checks and compiles. Everything depends on the name, the definition, the zones and the
-    /// calendars alone, so every node plans the same.
-    pub fn new(
-        name: &ScheduleName,
-        definition: Definition,
-        around: impl Surroundings,
-    ) -> Result<Self, Unfit> {
-        definition.check()?;
-        let slots = Slots::new(name, &definition, &around)?;
-        let offset = offset_of(name, definition.splay);
-        let period = slots.period_s().filter(|_| definition.is_monitor());
-        Ok(Self {
-            definition,
-            slots,
-            offset,
-            period: period.map(|seconds| SignedDuration::from_secs(seconds.into())),
-            seed: hash_of(name.as_str(), "jitter"),
-        })
-    }
-
-    /// Whose clock it reads.
-    pub fn zone(&self) -> &Zone {
-        &self.slots.first.zone
-    }
-
-    /// Says when it fires.
-    pub fn describe(&self, language: Language) -> String {
-        words::describe(&self.definition, &self.slots, language)
-    }
-
-    /// What is worth knowing about its expressions; see [`Expression::lints`]. Only those about the
-    /// first one know their place.
-    pub fn lints(&self, from: Timestamp, round_s: u32) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        for (place, rule) in self.slots.rules().enumerate() {
-            // It was read before, so it reads now.
-            let read = Expression::parse(&rule.expression, Mode::Strict);
-            let found = read.map(|read| read.lints(&rule.timetable, &rule.zone, from, round_s));
-            warnings.extend(found.into_iter().flatten().map(|warning| Warning {
-                span: warning.span.filter(|_| place == 0),
-                ..warning
-            }));
-        }
-        warnings
-    }
-
-    /// The changes of the clocks that touch a slot; see [`Timetable::clock_changes`].
-    pub fn clock_changes(&self, from: Timestamp, until: Timestamp) -> Vec<ClockChange> {
-        let rules = self.slots.rules();
-        rules
-            .flat_map(|rule| rule.timetable.clock_changes(&rule.zone, from, until))
-            .collect()
-    }
-
-    /// The first slot after `at`.
-    #[inline]
-    pub fn next_after(&self, at: Timestamp) -> Option<Timestamp> {
-        if let Some(period) = self.period {
-            return at.checked_add(period).ok();
-        }
-        self.slots.next_after(at)
-    }
-
-    /// Why a slot is left out by a calendar or quiet hours, if it is.
-    pub fn exclusion(&self, slot: Timestamp) -> Option<String> {
-        self.slots.exclusion(slot)
-    }
-
-    /// Whether some slots may be left out.
-    pub fn leaves_out(&self) -> bool {
-        self.slots.leaves_out()
-    }
-
-    /// The first slot at or after `at` that is not left out.
-    pub fn next_firing_from(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.leaves_out() {
-            self.slots.next_left_in(at)
-        } else {
-            self.next_from(at)
-        }
-    }
-
-    /// The first slot after `at` that is not left out.
-    pub fn next_firing_after(&self, at: Timestamp) -> Option<Timestamp> {
-        self.next_firing_from(self.next_after(at)?)
-    }
-
-    /// The first slot after `at`, unless `done` runs were all.
-    pub fn next_run_after(&self, at: Timestamp, done: u64) -> Option<Timestamp> {
-        let left = self.runs_left(done).is_none_or(|left| left > 0);
-        left.then(|| self.next_after(at)).flatten()
-    }
-
-    /// How many slots may still fire, if that is limited.
-    pub fn runs_left(&self, done: u64) -> Option<u64> {
-        let runs = self.definition.runs?;
-        Some(u64::from(runs).saturating_sub(done))
-    }
-
-    /// The first slot at or after `at`.
-    pub fn next_from(&self, at: Timestamp) -> Option<Timestamp> {
-        let before = at.saturating_sub(SignedDuration::from_micros(1));
-        let next = || self.next_after(before.unwrap_or(Timestamp::MIN));
-        self.period.map_or_else(next, |_| Some(at))
-    }
-
-    /// The last slot before `at`.
-    pub fn previous_before(&self, at: Timestamp) -> Option<Timestamp> {
-        if let Some(period) = self.period {
-            return at.checked_sub(period).ok();
-        }
-        self.slots.previous_before(at)
-    }
-
-    /// Whether `at` is a slot. Where slots are counted from pings, only the ledger knows.
-    pub fn matches(&self, at: Timestamp) -> bool {
-        self.period.is_some() || self.slots.matches(at)
-    }
-
-    /// When a slot is to fire: at once, or its schedule's own part of the splay and the slot's own
-    /// part of the jitter later, but always before the next slot.
-    pub fn due_at(&self, slot: Timestamp) -> Timestamp {
-        let wanted = self.offset + self.jitter_of(slot);
-        if wanted.is_zero() {
-            return slot;
-        }
-        let room = self.gap_after(slot).map_or(wanted, |gap| {
-            gap.saturating_sub(SignedDuration::from_secs(1))
-        });
-        let offset = wanted.min(room).max(SignedDuration::ZERO);
-        slot.saturating_add(offset).unwrap_or(slot)
-    }
-
-    /// How late a slot may still fire.
-    pub fn grace(&self, slot: Timestamp) -> SignedDuration {
-        if let Some(grace) = self.definition.grace {
-            return grace;
-        }
-        let assumed = match self.definition.catch_up {
-            CatchUp::All => GRACE_DEFAULT_MAX,
-            CatchUp::None | CatchUp::Latest => self
-                .gap_after(slot)
-                .map_or(GRACE_DEFAULT_MAX, |gap| gap / 2),
-        };
-        assumed.clamp(PROMPT, GRACE_DEFAULT_MAX)
-    }
-
-    /// How late a slot may be without counting as missed.
-    pub(super) fn prompt(&self) -> SignedDuration {
-        self.definition
-            .grace
-            .map_or(PROMPT, |grace| grace.min(PROMPT))
-    }
-
-    /// How long a firing may be tried again.
-    pub fn retry_for(&self, slot: Timestamp) -> SignedDuration {
-        self.definition.retry_for.unwrap_or_else(|| {
-            self.gap_after(slot)
-                .unwrap_or(RETRY_FOR_DEFAULT_MAX)
-                .clamp(RETRY_FOR_DEFAULT_MIN, RETRY_FOR_DEFAULT_MAX)
-        })
-    }
-
-    /// Looks random, and is the same for everyone who asks: from the name and the slot.
-    fn jitter_of(&self, slot: Timestamp) -> SignedDuration {
-        let Ok(most @ 1..) = u64::try_from(self.definition.jitter.as_secs()) else {
-            return SignedDuration::ZERO;
-        };
-        let drawn = hash_of(&slot.as_second().to_string(), &self.seed.to_string());
-        SignedDuration::from_secs(i64::try_from(drawn % (most + 1)).unwrap_or(0))
-    }
-
-    fn gap_after(&self, slot: Timestamp) -> Option<SignedDuration> {
-        self.next_after(slot).map(|next| next.duration_since(slot))
-    }
-}
-
-pub(super) fn compile(name: &ScheduleName, expression: &str) -> Result<Timetable, Unfit> {
-    let parsed =
-        Expression::parse(expression, Mode::Strict).map_err(|error| Unfit::Expression {
-            expression: expression.to_owned(),
-            error: Box::new(error),
-        })?;
-    let timetable = parsed.compile(name.as_str());
-    if timetable.never_fires() {
-        let expression = expression.to_owned();
-        return Err(Unfit::NeverFires { expression });
-    }
-    Ok(timetable)
-}
-
-/// A schedule's own part of its splay: stable, from its name.
-fn offset_of(name: &ScheduleName, splay: SignedDuration) -> SignedDuration {
-    let seconds = u64::try_from(splay.as_secs()).unwrap_or(0);
-    if seconds == 0 {
-        return SignedDuration::ZERO;
-    }
-    let offset = hash_of(name.as_str(), "splay") % (seconds + 1);
-    SignedDuration::from_secs(i64::try_from(offset).unwrap_or(0))
 }

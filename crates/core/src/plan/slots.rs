@@ -10,7 +10,10 @@ use std::{fmt, sync::Arc};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::definition::{Definition, Move, ScheduleName, Unfit, compile};
+use super::{
+    definition::{Definition, Move, ScheduleName, Unfit},
+    ready::compile,
+};
 use crate::{
     calendar::{Calendars, DayFilter, Left},
     schedule::{Moves, Timetable, Zone},

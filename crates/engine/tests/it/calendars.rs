@@ -249,7 +249,7 @@ async fn dp_21_a_calendar_in_use_is_not_removed_and_a_missing_one_parks(fixture:
     );
 }
 
-/// Answers as told, and counts.
+/// Answers by a script, and counts.
 #[derive(Default)]
 struct Script(Mutex<(VecDeque<Result<Fetched, String>>, usize)>);
 

@@ -83,12 +83,12 @@ fn cover(
             let definition = &life.eras[*era].definition;
             // What is left out waits for the next one that is not, for an hour at most.
             let excluded = rule::is_left_out(definition, *slot);
-            let patience = if excluded {
+            let recorded_after = if excluded {
                 EXCLUDED_EVERY
             } else {
                 SignedDuration::ZERO
             };
-            if *slot + rule::spread(definition) + patience + WAIT_MAX < end {
+            if *slot + rule::spread(definition) + recorded_after + WAIT_MAX < end {
                 return Err(format!("{name}: slot {slot} has no row in the ledger"));
             }
             undecided = undecided.or(Some(*slot));
