@@ -101,20 +101,16 @@ impl Schedules {
 
     /// What a file contains is the operator's own and trusted; see [`Reach`].
     fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
-        match (&self.reach, &ready.definition.target, origin) {
-            (Some(reach), Target::Webhook { url, .. }, Origin::Api) => {
-                reach.get().check(url).map_err(Error::Unreachable)?;
-            }
-            _ => {}
-        }
-        let reach = self.reach.as_ref().filter(|_| origin == Origin::Api);
+        let Some(reach) = self.reach.as_ref().filter(|_| origin == Origin::Api) else {
+            return Ok(());
+        };
+        let hook = match &ready.definition.target {
+            Target::Webhook { url, .. } => Some(url.as_str()),
+            _ => None,
+        };
         // A reference to a secret is never in the host, so what is checked is what is called.
-        for address in reach
-            .iter()
-            .flat_map(|_| ready.definition.pings.addresses())
-        {
-            let checked = reach.map(|reach| reach.get().check(address));
-            checked.transpose().map_err(Error::Unreachable)?;
+        for address in hook.into_iter().chain(ready.definition.pings.addresses()) {
+            reach.get().check(address).map_err(Error::Unreachable)?;
         }
         Ok(())
     }
