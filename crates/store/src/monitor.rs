@@ -191,7 +191,8 @@ impl<D: Database> MonitorStore for SqlStore<D> {
 async fn load(session: &dyn Session, ids: &Vec<ScheduleId>) -> Result<Vec<Option<Monitor>>> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        found.push(session.one(LOAD, &values![id.0], monitor).await?);
+        let values = [Value::from(id.0)];
+        found.push(session.one(LOAD, &values, monitor).await?);
     }
     Ok(found)
 }
