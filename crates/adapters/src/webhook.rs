@@ -98,14 +98,14 @@ impl WebhookLauncher {
         else {
             return (wrong_target("webhooks", &firing.target), None);
         };
-        let report = match report_within.map(|within| self.links(task.id, within)) {
+        let links = match report_within.map(|within| self.links(task.id, within)) {
             Some(Err(outcome)) => return (outcome, None),
             Some(Ok(links)) => Some(links),
             None => None,
         };
         let written = match template {
             Some(template) => Some(request::filled(template, firing, task)),
-            None => self.notice(firing, task, body.as_ref(), report),
+            None => self.notice(firing, task, body.as_ref(), links),
         };
         let Some(mut message) = written else {
             let outcome = Outcome::give_up("the firing cannot be written as JSON");
