@@ -61,7 +61,7 @@ pub use monitor::{
     Arrival, Down, DownCause, Monitor, MonitorStatus, MonitorWrite, PING_BODY_BYTES_MAX,
     PINGS_KEPT, Ping, PingKind, Started,
 };
-pub use operation::{Unsuitable, is_owner, is_tag};
+pub use operation::{TAGS_MAX, Unsuitable, is_owner, is_tag};
 pub use pings::{PING_DELIVERY, Pings};
 pub use ready::Ready;
 pub use retry::Retry;

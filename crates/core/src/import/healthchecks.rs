@@ -4,6 +4,8 @@
 //! What a check has and a monitor has not is said of each check. Secrets are not repeated: neither
 //! its UUID nor its address is in anything that is printed.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,7 +16,7 @@ use super::{
 };
 use crate::{
     place::Place,
-    plan::{Definition, Unfit},
+    plan::{Definition, TAGS_MAX, Unfit, is_tag},
     schedule::{Lint, Span},
     target::Target,
 };
@@ -103,6 +105,7 @@ fn imported(
     let mut differences = check.differences();
     let expression = check.expression(&mut differences)?;
     let mut definition = Definition::new(expression, check.target());
+    definition.tags = check.tags();
     if check.schedule.is_some() {
         definition.tz = check.zone(options)?.unwrap_or(definition.tz);
     }
@@ -134,15 +137,18 @@ impl Check {
         }
     }
 
+    /// Its tags, in lower case and each once, as ours are.
+    fn tags(&self) -> Vec<String> {
+        let tags = self.tags.split_whitespace().map(str::to_lowercase);
+        let tags: BTreeSet<String> = tags.filter(|tag| is_tag(tag)).collect();
+        tags.into_iter().take(TAGS_MAX).collect()
+    }
+
     fn target(&self) -> Target {
         let named = [&self.slug, &self.name].contains(&&String::new()) || self.slug == self.name;
         let name = (!named).then_some(self.name.as_str());
         let desc = Some(self.desc.trim()).filter(|desc| !desc.is_empty());
-        let tags = (!self.tags.is_empty()).then(|| format!("tags: {}", self.tags));
-        let parts: Vec<&str> = [name, desc, tags.as_deref()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let parts: Vec<&str> = [name, desc].into_iter().flatten().collect();
         let note = parts.join("\n").replace(['\r', '\t'], " ");
         let note = Some(note).filter(|note| !note.is_empty());
         Target::Ping { note }
@@ -238,15 +244,19 @@ mod tests {
                 };
                 let grace = it.definition.grace.unwrap().as_secs();
                 format!(
-                    "{}: {} ({}) {grace}s {note:?} {codes:?} line {}",
-                    it.name, it.definition.expression, it.definition.tz, it.place.line
+                    "{}: {} ({}) {grace}s {note:?} {:?} {codes:?} line {}",
+                    it.name,
+                    it.definition.expression,
+                    it.definition.tz,
+                    it.definition.tags,
+                    it.place.line
                 )
             })
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @r#"
-        filesystem-backup: @every 3600s (UTC) 600s Some("Filesystem Backup\nRuns incremental backup every hour\ntags: backup fs") ["ignored", "ping_key"] line 2
-        DB-Backup: 15 5 * * * (Europe/Riga) 1200s None ["paused"] line 6
-        DB-Backup-2: 30 6 * * 1-5 (UTC) 60s None ["ignored", "ignored"] line 7
+        filesystem-backup: @every 3600s (UTC) 600s Some("Filesystem Backup\nRuns incremental backup every hour") ["backup", "fs"] ["ignored", "ping_key"] line 2
+        DB-Backup: 15 5 * * * (Europe/Riga) 1200s None [] ["paused"] line 6
+        DB-Backup-2: 30 6 * * 1-5 (UTC) 60s None [] ["ignored", "ignored"] line 7
         "#);
         let problems: Vec<String> = import.problems.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(problems.join("\n"), @r"

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use super::{Definition, retry::RETRIES_MAX};
 
 /// Most tags of a schedule, and most channels that its alerts go to.
-const TAGS_MAX: usize = 20;
+pub const TAGS_MAX: usize = 20;
 /// Longest tag, in bytes.
 const TAG_BYTES_MAX: usize = 50;
 /// Longest owner, in bytes.

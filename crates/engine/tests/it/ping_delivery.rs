@@ -48,14 +48,7 @@ fn definition() -> Definition {
             success: call("success"),
             failure: call("failure"),
         },
-        ..Definition::new(
-            "@every 1h",
-            Target::Webhook {
-                url,
-                body: None,
-                report_within: None,
-            },
-        )
+        ..Definition::new("@every 1h", Target::webhook(url))
     }
 }
 
