@@ -49,6 +49,9 @@ use standing::{new_source, rest_by_hand, wake};
 const ROUNDS_MAX: usize = 50;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
+/// Sources that are written together. A source and its task are kilobytes until they are written: a
+/// list of 10,000 at once took 30 MB, which the allocator keeps for as long as the process runs.
+const ADDED_AT_ONCE: usize = 500;
 /// Entries that a preview shows.
 const PREVIEWED_MAX: usize = 200;
 
@@ -127,19 +130,25 @@ impl Sources {
     /// Adds sources, each unless its address is taken; the answers are in the order given. One that
     /// cannot be is refused before anything is written.
     pub async fn add(&self, definitions: Vec<Definition>, by: &str) -> Result<Vec<Added>, Error> {
-        self.add_after(0, definitions, by).await
+        for definition in &definitions {
+            self.check(definition)?;
+        }
+        let mut added = Vec::with_capacity(definitions.len());
+        let mut left = definitions.into_iter().peekable();
+        while left.peek().is_some() {
+            let piece = left.by_ref().take(ADDED_AT_ONCE).collect();
+            added.extend(self.add_after(added.len(), piece, by).await?);
+        }
+        Ok(added)
     }
 
-    /// The same behind so many that were added just before: a long list is added in pieces.
-    pub async fn add_after(
+    /// The same with a piece of the list, behind so many that were added just before.
+    async fn add_after(
         &self,
         before: usize,
         definitions: Vec<Definition>,
         by: &str,
     ) -> Result<Vec<Added>, Error> {
-        for definition in &definitions {
-            self.check(definition)?;
-        }
         let now = self.clock.now();
         let sources: Vec<Source> = (before..)
             .zip(definitions)

@@ -54,8 +54,11 @@ const STATEMENTS_KEPT: usize = 128;
 /// The log is copied back into the file when it has this many pages (16 MiB). A busy page is
 /// written to the log again and again; copying it back less often saves most of those copies.
 const CHECKPOINT_PAGES: i64 = 4_000;
-/// Page cache of each connection; negative means KiB.
-const CACHE_KIB: i64 = -8_000;
+/// Page cache of the connection that writes; negative means KiB.
+const WRITER_CACHE_KIB: i64 = -8_000;
+/// And of each one that reads. There are six of them, and behind them the system keeps the file's
+/// pages: with eight megabytes each, a node with 10,000 sources took 105 MB.
+const READER_CACHE_KIB: i64 = -2_000;
 /// A node asks this often even without a nudge: another process may have written to the file.
 /// Cheap here, an empty claim is a few index probes.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(1);
@@ -337,11 +340,20 @@ fn open_file(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Co
     let shown = path.display().to_string();
     let connection =
         Connection::open_with_flags(path, flags).map_err(|error| unopened(&shown, error))?;
-    prepare(&connection, durability).map_err(|error| unopened(&shown, error))?;
+    let cache_kib = if flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        READER_CACHE_KIB
+    } else {
+        WRITER_CACHE_KIB
+    };
+    prepare(&connection, durability, cache_kib).map_err(|error| unopened(&shown, error))?;
     Ok(connection)
 }
 
-fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+fn prepare(
+    connection: &Connection,
+    durability: Durability,
+    cache_kib: i64,
+) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     keep_plans(connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -351,7 +363,7 @@ fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    connection.pragma_update(None, "cache_size", CACHE_KIB)?;
+    connection.pragma_update(None, "cache_size", cache_kib)?;
     connection.pragma_update(None, "temp_store", "memory")
 }
 

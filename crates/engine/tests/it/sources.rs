@@ -8,6 +8,7 @@ mod repair;
 
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{Arc, Mutex},
 };
 
@@ -75,6 +76,7 @@ on_both!(
     ss_13_pruned_entries_are_not_new_again,
     p7_pauses_and_keeps_what_else_was_asked_for,
     an_address_is_added_once_however_it_is_written,
+    ss_16_a_long_list_is_first_looked_at_one_by_one,
     what_the_store_refuses_is_a_failure_that_waits,
     ss_15_a_single_look_does_not_move_the_price_of_a_single_source,
     dp_24_no_entry_is_forgotten_by_a_clock_in_doubt,
@@ -541,6 +543,40 @@ async fn an_address_is_added_once_however_it_is_written(fixture: Fixture) {
     let again = vec![definition("https://EXAMPLE.com:443/feed#top")];
     let added = room.sources.add(again, "ada").await.unwrap();
     assert_eq!(added, [Added::Exists(id)]);
+}
+
+/// Longer than what is written together: the next piece continues where the last one ended.
+async fn ss_16_a_long_list_is_first_looked_at_one_by_one(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
+    let list = |range: Range<usize>| {
+        let numbered = range.map(|number| definition(&format!("https://example.com/{number}")));
+        numbered.collect::<Vec<_>>()
+    };
+    let added = room.sources.add(list(0..1_001), "ada").await.unwrap();
+    let new = |added: &Added| match added {
+        Added::New(id) => *id,
+        Added::Exists(id) => panic!("source {id} was there"),
+    };
+    let ids: Vec<SourceId> = added.iter().map(new).collect();
+    let tasks = room.sources.tasks(&ids).await.unwrap();
+    let sources = room.store.load_sources(&ids).await.unwrap();
+    for (index, (task, source)) in (0..).zip(tasks.into_iter().zip(sources)) {
+        let due_at = Some(START + SignedDuration::from_millis(100) * index);
+        assert_eq!(task.unwrap().due_at, due_at, "source {index}");
+        let source = source.unwrap();
+        assert_eq!(
+            source.definition.address,
+            format!("https://example.com/{index}")
+        );
+        assert_eq!(source.stats.next_due_at, due_at, "source {index}");
+    }
+
+    let mut spoilt = list(1_001..2_002);
+    spoilt.push(definition("no address"));
+    let refused = room.sources.add(spoilt, "ada").await;
+    assert!(refused.is_err(), "{refused:?}");
+    let again = room.sources.add(list(1_001..1_002), "ada").await.unwrap();
+    assert!(matches!(again[..], [Added::New(_)]), "nothing was written");
 }
 
 async fn a_source_that_lost_its_task_is_taken_back(fixture: Fixture) {
