@@ -146,16 +146,16 @@ fn millis(value: &Value) -> Option<SignedDuration> {
 
 /// The outcome of a firing, to the end of its work.
 fn course(run: &Value) -> Cell {
-    let outcome = text(&run["outcome"]);
-    let ink = match outcome.as_str() {
-        "done" => Ink::Good,
-        "failed" | "retrying" | "cancelled" => Ink::Bad,
-        _ => Ink::Notable,
+    let (word, ink) = match run["outcome"].as_str().unwrap_or_default() {
+        "done" => return Cell::new("Done").ink(Ink::Good),
+        "failed" => ("Failed", Ink::Bad),
+        "retrying" => ("Failed, will retry", Ink::Bad),
+        "cancelled" => ("Cancelled", Ink::Bad),
+        "running" => ("Running", Ink::Notable),
+        _ => ("Waiting", Ink::Notable),
     };
-    let shown = match run["detail"].as_str() {
-        Some(detail) if outcome != "done" => format!("{outcome}: {detail}"),
-        _ => outcome,
-    };
+    let detail = run["detail"].as_str();
+    let shown = detail.map_or(word.to_owned(), |detail| format!("{word}: {detail}"));
     Cell::new(shown).ink(ink)
 }
 

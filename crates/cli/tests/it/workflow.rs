@@ -14,7 +14,7 @@ use almanack_core::{
     address::{Guard, parse_net},
     finish::{Outcome, finish},
     handler::Handler,
-    plan::{DISPATCH, Definition, Firing, Origin, ScheduleName},
+    plan::{DISPATCH, Definition, Firing, Origin, Overlap, ScheduleName},
     store::{Store, TaskFilter},
     target::Target,
     task::{ClaimedTask, Kind, Status, Task},
@@ -71,7 +71,9 @@ impl Stage {
     async fn new(store: Arc<dyn Store>, lines: &[Line]) -> Self {
         let clock = Arc::new(ManualClock::at(START.parse().unwrap()));
         let stop = CancellationToken::new();
-        let workflow = setup::Workflow::new("daily.yml").with_inputs(&["line"]);
+        let workflow = setup::Workflow::new("daily.yml")
+            .with_inputs(&["line"])
+            .taking(0, 1);
         let mut repository = setup::Repository::new("acme", "news", vec![workflow]);
         repository.branches = vec!["main".to_owned(), "next".to_owned()];
         let shared = Arc::clone(&clock);
@@ -89,7 +91,11 @@ impl Stage {
         let schedules = Schedules::new(store.clone(), time.clone(), zones.clone());
         for line in lines {
             let name = ScheduleName::parse(line.name).unwrap();
-            let definition = Definition::new(line.expression, line.target());
+            // Slots come sooner than a run is seen to have ended.
+            let definition = Definition {
+                overlap: Overlap::Allow,
+                ..Definition::new(line.expression, line.target())
+            };
             let put = schedules.put(&name, definition, Origin::Api, "ada");
             put.await.unwrap();
         }
@@ -174,7 +180,8 @@ impl Stage {
         for (firing, row) in firings {
             let (slot, detail) = (firing.nominal_at, &row.detail);
             let reported = format!("{why}: {} at {slot}: {detail:?}", line.name);
-            assert_eq!(row.status, Status::Success, "{reported}");
+            let runs = detail.as_deref().is_some_and(|it| it.contains(": run "));
+            assert!(row.status == Status::Success || runs, "{reported}");
             assert_eq!(self.started(line, slot, slot + gap), 1, "{reported}");
         }
     }

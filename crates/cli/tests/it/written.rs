@@ -131,7 +131,7 @@ fn unknown_and_missing_keys_are_reported_with_their_neighbours() {
       | ^^^^^^^^^^^^
       = hint: for example name = "nightly-report"
 
-    error: schedule #2: target.type: `webhok` is not one of "webhook" or "workflow" or "command" or "task"
+    error: schedule #2: target.type: `webhok` is not one of "webhook" or "workflow" or "command" or "task" or "ping"
      --> almanack.toml:8:19
       |
     8 | target = { type = "webhok", url = "http://x" }

@@ -90,6 +90,8 @@ pub(super) struct Pages {
     waiting: BTreeMap<String, Timestamp>,
     decided_to: BTreeMap<String, Timestamp>,
     ended: BTreeMap<String, Timestamp>,
+    /// When the work of a firing ended, also if nobody knew yet that it was that firing's.
+    pub(super) works_ended: BTreeMap<String, Timestamp>,
 }
 
 impl Pages {
@@ -189,6 +191,13 @@ impl Chronicle {
         if let Some(birth) = births.find(|birth| birth.subject == subject) {
             birth.ended_at.get_or_insert(now);
         }
+    }
+
+    /// The work of a firing has ended.
+    pub(super) fn work_ended(&self, firing: &str) {
+        let now = self.truth.now();
+        let mut pages = self.pages();
+        pages.works_ended.entry(firing.to_owned()).or_insert(now);
     }
 
     fn saw(&self, write: &ScheduleWrite, gave_way: &[String]) {

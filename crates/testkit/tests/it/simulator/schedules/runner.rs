@@ -147,6 +147,9 @@ async fn end(
     }
     let subject = task.identity.subject.as_str();
     if task.identity.kind.as_str() == WORK {
+        for firing in works::firings_of(subject) {
+            chronicle.work_ended(&firing);
+        }
         // A firing that follows it ends now, whenever it is looked at.
         for firing in works::followers(store, subject).await {
             chronicle.ended(&firing);

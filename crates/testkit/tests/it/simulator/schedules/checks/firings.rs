@@ -112,14 +112,16 @@ fn overlaps(pages: &Pages, life: &Life, schedule: &Schedule) -> Result<(), Strin
         let earlier = births[..index].iter().rev();
         let with_them = earlier.clone().take_while(|before| apart(before));
         for before in earlier.take(1).chain(with_them) {
-            check_ended(before, birth)?;
+            check_ended(pages, before, birth)?;
         }
     }
     Ok(())
 }
 
-fn check_ended(before: &Birth, birth: &Birth) -> Result<(), String> {
-    let ended = before.ended_at.is_some_and(|ended| ended <= birth.at);
+fn check_ended(pages: &Pages, before: &Birth, birth: &Birth) -> Result<(), String> {
+    let work_ended_at = pages.works_ended.get(&before.subject).copied();
+    let mut ends = before.ended_at.into_iter().chain(work_ended_at);
+    let ended = ends.any(|ended| ended <= birth.at);
     if ended || before.subject == birth.subject {
         return Ok(());
     }
