@@ -560,9 +560,11 @@ fn what_is_in_force_and_why() {
     retry.cap                           "1h"                                        default
     retry.retry_after_cap               "6h"                                        default
     retention.days                      30                                          default
+    retention.run_log_days              14                                          default
     limits.payload_bytes                65536                                       default
     limits.batch_items                  10000                                       default
     limits.kinds                        250                                         default
+    limits.run_log_bytes                1048576                                     default
     callback.timeout                    "10s"                                       default
     callback.secret                     *** (env:HOOK)                              almanack.toml:7
     kinds.ARTICLE_PUBLISH.url           "https://articles.internal/***"             almanack.toml:10

@@ -70,6 +70,7 @@ fn a_schedule_is_shown_and_removed() {
     target  {"type":"webhook","url":"https://example.org/hook"}
     catch up  all, grace 7d, at most 100, AGO apart
     overlap  skip
+    time limit  AGO
     on resume  skip
     retries for  AGO
     splay  10m, its own part AGO
