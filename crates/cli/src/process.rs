@@ -101,7 +101,7 @@ pub(crate) async fn start(
         calendars,
     );
     let mut files = Files::new(inputs.clone(), defined, outbound);
-    files.sync(settings).await?;
+    Box::pin(files.sync(settings)).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {

@@ -101,11 +101,11 @@ impl Reload {
 
     async fn read(&mut self, cause: Cause) -> Result<()> {
         if cause == Cause::Changed {
-            return self.read_changed().await;
+            return Box::pin(self.read_changed()).await;
         }
         tracing::info!("Reloading the configuration");
         supervisor::reloading();
-        let read = self.read_all().await;
+        let read = Box::pin(self.read_all()).await;
         supervisor::reloaded();
         read
     }

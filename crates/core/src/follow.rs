@@ -61,7 +61,7 @@ pub enum HandedOver {
     Ended(Outcome),
     /// The target took it over and works on it.
     Works(Work),
-    /// It is not known whether it was handed over, and asking again is harmless and tells: the
+    /// It is not known whether it was handed over, and asking again is harmless and settles it: the
     /// window does not end this.
     Unanswered,
 }

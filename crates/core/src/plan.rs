@@ -37,6 +37,7 @@ mod slots;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod unfit;
 mod watch;
 mod why;
 mod words;
@@ -50,7 +51,7 @@ pub use by_hand::{ByHand, FiredByHand, LedgerRow, merged, subject_ranges};
 pub use compare::{COMPARED_MAX, Comparison, Firings, Stretch, changed_keys, compare};
 pub use definition::{
     Also, CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, Move, NAME_BYTES_MAX, OnResume,
-    Overlap, PROMPT, ScheduleName, Unfit,
+    Overlap, PROMPT, ScheduleName,
 };
 pub(crate) use definition::{derived_name, is_name};
 pub use firing::{
@@ -71,6 +72,7 @@ pub use schedule::{
 };
 pub use slots::{Quiet, Surroundings};
 pub use stored::StoredDefinition;
+pub use unfit::Unfit;
 pub use watch::{Heard, hear};
 pub use why::{Cancelled, Facts, why};
 

@@ -27,8 +27,9 @@ pub use show::harmless;
 
 /// How much of a log is kept, by default.
 pub const LOG_BYTES_DEFAULT: u64 = 1024 * 1024;
-/// The smallest and the largest limit.
+/// The smallest limit.
 pub const LOG_BYTES_MIN: u64 = 64 * 1024;
+/// The largest limit.
 pub const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Where launchers leave what runs print. Never fails and never slows a run: a log that cannot be

@@ -268,12 +268,12 @@ impl Calendars {
             return Ok(());
         };
         let seen = calendar.reading.checked_at;
-        let taken = self.store.take_calendar_check(&calendar.name, seen, now);
-        if !taken.await? {
+        let ours = self.store.take_calendar_check(&calendar.name, seen, now);
+        if !ours.await? {
             return Ok(());
         }
-        let fetched = fetcher.fetch(url, calendar.copy.as_ref()).await;
-        let record = after_reading(calendar, fetched, now);
+        let answer = fetcher.fetch(url, calendar.copy.as_ref()).await;
+        let record = after_reading(calendar, answer, now);
         if let Some(error) = &record.reading.error {
             let name = &calendar.name;
             tracing::warn!(

@@ -11,6 +11,7 @@ mod error;
 mod firing;
 mod monitor;
 mod present;
+mod reach;
 mod replan;
 mod settling;
 mod sync;
@@ -19,13 +20,12 @@ mod why;
 use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
-    address::{Names, Reach, Refusal},
+    address::{Names, Reach},
     plan::{
         Definition, Edited, Look, Monitor, MonitorWrite, Origin, Pause, Ready, Schedule,
         ScheduleId, ScheduleName, ScheduleWrite, State, StoredDefinition, Unfit, look_at, resume,
     },
     store::{Applied, Store},
-    target::Target,
     task::Task,
     time::Clock,
 };
@@ -90,63 +90,15 @@ impl Schedules {
         }
     }
 
-    /// Refuses webhooks that may never be called, unless they are of the operator's own files.
-    #[must_use]
-    pub fn reaching(self, reach: Reloadable<Reach>) -> Self {
-        Self {
-            reach: Some(reach),
-            ..self
-        }
-    }
-
     /// Makes the calendars those that are stored; to be asked before [`Self::ready`] and
     /// [`Self::next_firing`].
     pub async fn refresh(&self) -> Result<(), Error> {
         Ok(self.zones.refresh(&*self.store).await?)
     }
 
-    /// Refuses webhooks by what their names resolve to, too.
-    #[must_use]
-    pub fn resolving(self, names: Arc<dyn Names>) -> Self {
-        Self {
-            names: Some(names),
-            ..self
-        }
-    }
-
     /// Checks a definition without writing it.
     pub fn check(&self, name: &ScheduleName, definition: Definition) -> Result<Ready, Unfit> {
         self.zones.ready(name, definition)
-    }
-
-    /// Whether an address that a request names may be called.
-    pub(crate) fn check_address(&self, url: &str) -> Result<(), Refusal> {
-        match &self.reach {
-            Some(reach) => reach.get().check(url),
-            None => Ok(()),
-        }
-    }
-
-    /// What a file contains is the operator's own and trusted; see [`Reach`].
-    async fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
-        let (Some(reach), Origin::Api) = (&self.reach, origin) else {
-            return Ok(());
-        };
-        let called = match &ready.definition.target {
-            Target::Webhook { url, .. } => Some(url.as_str()),
-            _ => None,
-        };
-        // A reference to a secret is never in the host, so what is checked is what is called.
-        for url in called.into_iter().chain(ready.definition.pings.addresses()) {
-            reach.get().check(url).map_err(Error::Unreachable)?;
-            let ips = match &self.names {
-                Some(names) => names.behind(url).await,
-                None => Vec::new(),
-            };
-            let checked = reach.get().check_behind(url, &ips);
-            checked.map_err(Error::Unreachable)?;
-        }
-        Ok(())
     }
 
     /// A stored schedule, ready to be asked for its slots.

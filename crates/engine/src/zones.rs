@@ -35,7 +35,7 @@ struct Compiled {
     calendars: Arc<Calendars>,
 }
 
-impl Surroundings for &Zones {
+impl Surroundings for Zones {
     fn zone(&self, tz: &str) -> Result<Arc<Zone>, Unfit> {
         self.get(tz)
     }

@@ -3,7 +3,7 @@
 //! A calendar of the configuration file is changed there. One that a schedule uses cannot be
 //! removed: the schedule would be parked.
 
-use almanack_core::calendar::{CalendarRecord, Definition, NamedDate, Reading, Weekday};
+use almanack_core::calendar::{Calendar, CalendarRecord, Definition, NamedDate, Reading, Weekday};
 use almanack_core::plan::{Origin, ScheduleName};
 use almanack_engine::calendars::{Calendars, Change};
 use axum::extract::FromRequestParts;
@@ -89,8 +89,8 @@ impl CalendarView {
             origin: record.origin,
             weekdays: record.definition.weekdays.clone(),
             next: next.collect(),
-            days: compiled.as_ref().map_or(0, |it| it.len()),
-            last_on: compiled.as_ref().and_then(|it| it.last_on()),
+            days: compiled.as_ref().map_or(0, Calendar::len),
+            last_on: compiled.as_ref().and_then(Calendar::last_on),
             url: record.definition.url.clone(),
             reading: record.reading.clone(),
             problem,

@@ -263,9 +263,8 @@ async fn badged(state: &AppState, key: &str) -> Result<Option<Watched>> {
     let Some(name) = state.changes.find_monitor(&key).await? else {
         return Ok(None);
     };
-    let schedule = match find(state, &name).await {
-        Ok(schedule) => schedule,
-        Err(_) => return Ok(None),
+    let Ok(schedule) = find(state, &name).await else {
+        return Ok(None);
     };
     let watched = state.schedules.watched(schedule).await;
     watched.map_err(|error: Error| error.into())

@@ -120,7 +120,10 @@ fn dp_17_what_never_fires_is_refused_and_what_has_passed_is_warned_of() {
     };
     let over = put("0 0 0 1 1 * 2020");
     assert_eq!(over.code, 2, "{over}");
-    has(&over, "all its times have passed, so it would never fire");
+    has(
+        &over,
+        "it would never fire: its last time was 2020-01-01T00:00:00Z",
+    );
     let half = put("0 0 0 1 1 * 2020,2199");
     assert_eq!(half.code, 0, "{half}");
     has(&half, "the year 2020 has passed");

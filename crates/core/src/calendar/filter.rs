@@ -52,10 +52,10 @@ impl DayFilter {
         let excepted = self.except.iter().find_map(named);
         let why = excepted.or_else(|| {
             let on = date_of(day);
-            let names: Vec<&str> = self.only.iter().map(|it| it.name()).collect();
-            let names = names.join(", ");
+            let only: Vec<&str> = self.only.iter().map(|it| it.name()).collect();
+            let only = only.join(", ");
             self.is_off(day)
-                .then(|| format!("{on} is not a day of calendar {names}"))
+                .then(|| format!("{on} is not a day of calendar {only}"))
         });
         why.map(|why| OffDay { why })
     }

@@ -155,13 +155,13 @@ impl Recurrence {
             Frequency::Weekly => period.saturating_add(6.days()),
             Frequency::Daily => period,
         };
-        let days: Vec<Date> = match self.on_one_day(period, start) {
+        let days: Vec<Date> = if let Some(month) = self.month_of_one_day(period, start) {
             // Nearly every holiday: no need to look at all days of a year.
-            Some(date) => date.into_iter().collect(),
-            None => {
-                let all = period.series(1.day()).take_while(|date| *date <= last);
-                all.filter(|date| self.has(*date, start)).collect()
-            }
+            let date = Date::new(period.year(), month, start.day());
+            date.into_iter().collect()
+        } else {
+            let all = period.series(1.day()).take_while(|date| *date <= last);
+            all.filter(|date| self.has(*date, start)).collect()
         };
         if self.positions.is_empty() {
             return days;
@@ -175,15 +175,15 @@ impl Recurrence {
         chosen.into_iter().collect()
     }
 
-    /// The one day of a period, if the rule leaves it to the start; none if there is no such day.
-    fn on_one_day(&self, period: Date, start: Date) -> Option<Option<Date>> {
+    /// The month of the one day of a period, if the rule leaves it to the start.
+    fn month_of_one_day(&self, period: Date, start: Date) -> Option<i8> {
         let open = self.days.is_empty() && self.month_days.is_empty() && self.months.is_empty();
         let month = match self.frequency {
             Frequency::Yearly => start.month(),
             Frequency::Monthly => period.month(),
             Frequency::Weekly | Frequency::Daily => return None,
         };
-        open.then(|| Date::new(period.year(), month, start.day()).ok())
+        open.then_some(month)
     }
 
     /// Whether a day of a period is meant. What the rule leaves open is as it was at the start.
@@ -191,11 +191,11 @@ impl Recurrence {
         let of_year = self.frequency == Frequency::Yearly;
         let by_day = !self.days.is_empty();
         let by_date = !self.month_days.is_empty();
-        let month = if !self.months.is_empty() {
-            self.months.contains(&date.month())
-        } else {
+        let month = if self.months.is_empty() {
             // A day of the year by its weekday may lie in any month.
             !of_year || by_day || by_date || date.month() == start.month()
+        } else {
+            self.months.contains(&date.month())
         };
         let in_month = of_year && self.months.is_empty();
         let day = !by_day || self.days.iter().any(|nth| is_nth(*nth, date, in_month));

@@ -5,11 +5,9 @@ fn text(events: &str) -> String {
 }
 
 fn event(lines: &str) -> String {
-    let lines: String = lines
-        .lines()
-        .map(|it| format!("{}\r\n", it.trim()))
-        .collect();
-    format!("BEGIN:VEVENT\r\nUID:1\r\n{lines}END:VEVENT\r\n")
+    let lines: Vec<&str> = lines.lines().map(str::trim).collect();
+    let lines = lines.join("\r\n");
+    format!("BEGIN:VEVENT\r\nUID:1\r\n{lines}\r\nEND:VEVENT\r\n")
 }
 
 fn read(events: &str) -> Result<Calendar, Unfit> {

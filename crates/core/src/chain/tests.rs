@@ -24,7 +24,7 @@ fn chain(name: &str) -> ChainName {
 fn line(text: &str, now: Timestamp) -> Line {
     let line = dispatch::parse(text).lines.remove(0);
     let zone = Arc::new(Zone::utc());
-    let ready = Ready::new(&line.name, line.definition, zone).unwrap();
+    let ready = Ready::new(&line.name, line.definition, &zone).unwrap();
     Line::new(line.place.line, line.name, ready, now)
 }
 

@@ -74,7 +74,7 @@ mod tests {
         let mut definition = Definition::new(expression, target.unwrap());
         change(&mut definition);
         let name = ScheduleName::parse("nightly").unwrap();
-        Ready::new(&name, definition, Arc::new(Zone::utc())).unwrap()
+        Ready::new(&name, definition, &Arc::new(Zone::utc())).unwrap()
     }
 
     fn content(number: i64) -> Content {

@@ -157,7 +157,7 @@ mod tests {
         let definition = Definition::from_json(json).unwrap();
         let name = ScheduleName::parse("x").unwrap();
         let zone = std::sync::Arc::new(schedule::Zone::utc());
-        let ready = Ready::new(&name, definition, zone).unwrap();
+        let ready = Ready::new(&name, definition, &zone).unwrap();
         let from = "2026-01-05T08:00:00Z".parse().unwrap();
         ready
             .advice(from, 10)

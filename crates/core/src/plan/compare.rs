@@ -144,7 +144,7 @@ mod tests {
     fn ready(expression: &str, splay_s: i64) -> Ready {
         let name = ScheduleName::parse("nightly").unwrap();
         let definition = definition(expression, splay_s);
-        Ready::new(&name, definition, Arc::new(Zone::utc())).unwrap()
+        Ready::new(&name, definition, &Arc::new(Zone::utc())).unwrap()
     }
 
     fn at(text: &str) -> Timestamp {

@@ -120,7 +120,12 @@ pub struct NewFiring {
 impl NewFiring {
     /// The payload its attempts will read.
     pub fn firing(&self, schedule: &ScheduleName, ready: &Ready) -> Firing {
-        let retry_for = ready.retry_for(self.nominal_at);
+        // How soon the next slot comes after a request by hand is chance.
+        let slot = match self.trigger {
+            Trigger::Manual => ready.next_after(self.nominal_at).unwrap_or(self.nominal_at),
+            Trigger::Schedule | Trigger::Backfill => self.nominal_at,
+        };
+        let retry_for = ready.retry_for(slot);
         let definition = &ready.definition;
         Firing {
             schedule: schedule.to_string(),

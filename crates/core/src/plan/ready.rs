@@ -3,8 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    definition::{CatchUp, Definition, GRACE_DEFAULT_MAX, PROMPT, ScheduleName, Unfit},
+    definition::{CatchUp, Definition, GRACE_DEFAULT_MAX, PROMPT, ScheduleName},
     slots::{Slots, Surroundings},
+    unfit::Unfit,
     words,
 };
 use crate::schedule::{ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of};
@@ -31,10 +32,10 @@ impl Ready {
     pub fn new(
         name: &ScheduleName,
         definition: Definition,
-        around: impl Surroundings,
+        around: &impl Surroundings,
     ) -> Result<Self, Unfit> {
         definition.check()?;
-        let slots = Slots::new(name, &definition, &around)?;
+        let slots = Slots::new(name, &definition, around)?;
         let offset = offset_of(name, definition.splay);
         let period = slots.period_s().filter(|_| definition.is_monitor());
         Ok(Self {

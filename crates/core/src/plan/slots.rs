@@ -11,8 +11,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    definition::{Definition, Move, ScheduleName, Unfit},
+    definition::{Definition, Move, ScheduleName},
     ready::compile,
+    unfit::Unfit,
 };
 use crate::{
     calendar::{Calendars, DayFilter, Left},

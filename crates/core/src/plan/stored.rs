@@ -8,7 +8,7 @@ use std::{ops::Deref, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-use super::definition::{Definition, Unfit};
+use super::{definition::Definition, unfit::Unfit};
 
 /// The text, and what it says. Rows are copied often, and their definitions are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]

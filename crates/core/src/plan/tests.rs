@@ -42,7 +42,7 @@ pub(super) fn define(expression: &str, policies: &str) -> Definition {
 
 pub(super) fn ready(expression: &str, policies: &str) -> Ready {
     let zone = Arc::new(Zone::utc());
-    Ready::new(&name(), define(expression, policies), zone).unwrap()
+    Ready::new(&name(), define(expression, policies), &zone).unwrap()
 }
 
 /// A schedule whose first undecided slot is at `next_at`.

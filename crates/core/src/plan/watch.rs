@@ -96,12 +96,11 @@ fn miss(look: Look<'_>, mut monitor: Monitor) -> Plan {
     let detail = last_heard(&monitor);
     let mut first_missed = None;
     for Due { slot, excluded } in due {
-        match excluded {
-            Some(why) => ledger.exclude(slot, &why),
-            None => {
-                first_missed.get_or_insert(slot);
-                ledger.add(slot, Verdict::Skipped(reason), detail.as_deref());
-            }
+        if let Some(why) = excluded {
+            ledger.exclude(slot, &why);
+        } else {
+            first_missed.get_or_insert(slot);
+            ledger.add(slot, Verdict::Skipped(reason), detail.as_deref());
         }
     }
     if let (Reason::NoPing, Some(first)) = (reason, first_missed) {

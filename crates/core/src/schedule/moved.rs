@@ -30,10 +30,10 @@ impl Timetable {
             Left::Later => Some(at),
             Left::Earlier => nominal,
         };
-        let moved = near.map_or_else(Vec::new, |near| self.moved_near(near, zone, moves));
-        let moved = moved.into_iter().find(|moved| *moved > at);
-        match (nominal, moved) {
-            (Some(nominal), Some(moved)) => Some(nominal.min(moved)),
+        let shifted = near.map_or_else(Vec::new, |near| self.moved_near(near, zone, moves));
+        let shifted = shifted.into_iter().find(|shifted| *shifted > at);
+        match (nominal, shifted) {
+            (Some(nominal), Some(shifted)) => Some(nominal.min(shifted)),
             (one, other) => one.or(other),
         }
     }
@@ -51,9 +51,9 @@ impl Timetable {
             Left::Later => nominal,
             Left::Earlier => Timestamp::from_second(just_before).ok(),
         };
-        let moved = near.map_or_else(Vec::new, |near| self.moved_near(near, zone, moves));
-        let moved = moved.into_iter().rfind(|moved| *moved < at);
-        nominal.max(moved)
+        let shifted = near.map_or_else(Vec::new, |near| self.moved_near(near, zone, moves));
+        let shifted = shifted.into_iter().rfind(|shifted| *shifted < at);
+        nominal.max(shifted)
     }
 
     /// Whether an instant is an occurrence that has moved there.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{Page, Result};
 use crate::plan::{Monitor, Ping, Schedule, ScheduleId, ScheduleName};
 
-/// A key by which strangers name a monitor.
+/// A key by which jobs and readers of badges name a monitor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MonitorKey {
     /// The hash of the secret that pings are sent under.
@@ -37,7 +37,7 @@ pub trait MonitorStore: Send + Sync {
         limit: usize,
     ) -> Result<Page<Schedule, ScheduleId>>;
 
-    /// The schedule that a key names; removed ones too. One look at an index: strangers ask.
+    /// The schedule that a key names; removed ones too. One look at an index: anyone may ask.
     async fn find_monitor(&self, key: &MonitorKey) -> Result<Option<ScheduleName>>;
 
     /// The keys of a monitor.

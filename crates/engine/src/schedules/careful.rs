@@ -58,7 +58,6 @@ impl Schedules {
         }
         let ready = &self.check(name, definition)?;
         self.check_reach(ready, writer.origin).await?;
-        self.check_future(ready, writer.origin)?;
         self.decide(name, |found, now| {
             Box::pin(async move {
                 check(name, found.as_ref(), expected)?;
@@ -71,16 +70,6 @@ impl Schedules {
             })
         })
         .await
-    }
-
-    /// What nobody can mean is refused. A file may keep what was done long ago.
-    fn check_future(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
-        let now = self.clock.now();
-        if origin != Origin::Api || ready.next_after(now).is_some() {
-            return Ok(());
-        }
-        let last = ready.previous_before(now).unwrap_or(now);
-        Err(Unfit::Past { last }.into())
     }
 
     /// [`Self::remove`], if it is the writer's own and as expected.
@@ -125,7 +114,8 @@ fn check_ahead(
     let refused =
         origin == Origin::Api && ready.next_after(now).is_none() && !found.is_some_and(is_kept);
     if refused {
-        return Err(Error::Over);
+        let last = ready.previous_before(now).unwrap_or(now);
+        return Err(Unfit::Past { last }.into());
     }
     Ok(())
 }

@@ -24,9 +24,6 @@ pub enum Error {
     /// Its webhook would be refused at every slot.
     #[error("target.url would never be called: {0}")]
     Unreachable(Refusal),
-    /// All its times have passed.
-    #[error("expression: all its times have passed, so it would never fire")]
-    Over,
     /// It belongs to a file, and the file would win again.
     #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
     Managed { name: ScheduleName, origin: Origin },

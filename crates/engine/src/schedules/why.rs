@@ -140,12 +140,13 @@ fn rule_words(ready: &Ready) -> String {
         also,
         ..
     } = &ready.definition;
-    let mut words = format!("`{expression}` in {tz}");
-    for it in also {
-        let tz = it.tz.as_ref().unwrap_or(tz);
-        words += &format!(", `{}` in {tz}", it.expression);
-    }
-    words
+    let rule = |expression: &str, tz: &str| format!("`{expression}` in {tz}");
+    let mut rules = vec![rule(expression, tz)];
+    rules.extend(
+        also.iter()
+            .map(|it| rule(&it.expression, it.tz.as_ref().unwrap_or(tz))),
+    );
+    rules.join(", ")
 }
 
 /// Whether it is a slot at all is unknown, and why is what the requester needs to hear.

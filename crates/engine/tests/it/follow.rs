@@ -83,10 +83,11 @@ impl Launcher for Accepts {
     }
 
     async fn hand_over(&self, firing: &Firing, _: &ClaimedTask) -> HandedOver {
-        let Target::Webhook { report_within, .. } = &firing.target else {
-            panic!("{:?}", firing.target);
+        let within = match &firing.target {
+            Target::Webhook { report_within, .. } => *report_within,
+            _ => None,
         };
-        let within_s = report_within.map_or(60, |within| within.as_secs());
+        let within_s = within.map_or(60, |within| within.as_secs());
         HandedOver::Works(Work::Report { within_s })
     }
 }

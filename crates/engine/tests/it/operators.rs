@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use almanack_core::{
     address::{Guard, Names, Origin as WebOrigin, Reach, parse},
-    plan::{Definition, Edited, Origin},
+    plan::{Definition, Edited, Origin, Unfit},
     target::Target,
 };
 use almanack_engine::{
@@ -30,7 +30,10 @@ fn of_year(year: u16) -> Definition {
 
 async fn dp_17_what_would_never_fire_is_refused_and_what_is_over_stays(fixture: Fixture) {
     let refused = fixture.put(of_year(2020)).await;
-    assert!(matches!(refused, Err(Error::Over)), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Error::Unfit(Unfit::Past { .. }))),
+        "{refused:?}"
+    );
     let in_file = fixture
         .schedules
         .put(&fixture.nightly, of_year(2020), Origin::File, "ada");
@@ -56,7 +59,10 @@ async fn dp_17_what_would_never_fire_is_refused_and_what_is_over_stays(fixture: 
         "no change is no refusal"
     );
     let again = fixture.put(of_year(2029)).await;
-    assert!(matches!(again, Err(Error::Over)), "{again:?}");
+    assert!(
+        matches!(again, Err(Error::Unfit(Unfit::Past { .. }))),
+        "{again:?}"
+    );
 }
 
 /// Knows one name, which leads inside.

@@ -45,15 +45,15 @@ fn day() -> Vec<Wanted> {
         wanted("none", "*/20 * * * *", CatchUp::None),
         wanted("nightly", "30 2 * * *", CatchUp::Latest),
         with("left-out", "*/30 * * * *", |it| {
-            it.except = vec!["mondays".to_owned()]
+            it.except = vec!["mondays".to_owned()];
         }),
         with("quiet", "@900s", |it| {
-            it.quiet = Quiet::parse("22:00-03:30").into_iter().collect()
+            it.quiet = Quiet::parse("22:00-03:30").into_iter().collect();
         }),
         with("twice", "@hourly", |it| it.runs = Some(2)),
         with("once", "at 2026-01-05 12:00", |_| {}),
         with("jitter", "@hourly", |it| {
-            it.jitter = SignedDuration::from_mins(9)
+            it.jitter = SignedDuration::from_mins(9);
         }),
         with("bounded", "@600s", |it| it.ends_at = Some(at(HOUR))),
         with("two", "@hourly", |it| {

@@ -2,7 +2,7 @@
 //!
 //! These paths are those of Healthchecks, so that jobs need only another address; the OpenAPI
 //! document does not list them. What is not shaped like a key costs nothing, a key that nobody has
-//! one look at an index, and one monitor takes so many pings a minute on a node: strangers keep no
+//! one look at an index, and one monitor takes so many pings a minute on a node: unknown clients keep no
 //! job from being heard (SF-05), and no ping from delaying work (SF-01).
 
 use std::collections::BTreeMap;

@@ -13,7 +13,6 @@ impl From<Error> for Problem {
             Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, text),
             Error::Unfit(unfit) => unfit.into(),
             Error::Unreachable(_) => Self::new(Code::InvalidValue, text).at("target.url"),
-            Error::Over => Self::new(Code::InvalidValue, text).at("expression"),
             Error::Managed { .. } => Self::new(Code::ManagedSchedule, text),
             Error::Moved { .. } => Self::new(Code::RevisionMismatch, text),
             Error::Overlaps { .. } => {

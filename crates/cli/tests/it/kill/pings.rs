@@ -72,8 +72,8 @@ async fn run(database: &str) {
         .filter_map(|ping| ping["body"].as_str())
         .collect();
     let answered = answered.lock().unwrap();
-    let last = answered.iter().rev().take(LOOKED_FOR);
-    let lost: Vec<&String> = last.filter(|id| !kept.contains(id.as_str())).collect();
+    let newest = answered.iter().rev().take(LOOKED_FOR);
+    let lost: Vec<&String> = newest.filter(|id| !kept.contains(id.as_str())).collect();
     assert!(lost.is_empty(), "answered and not kept: {lost:?}");
 }
 

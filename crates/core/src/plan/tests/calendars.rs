@@ -39,7 +39,7 @@ impl Surroundings for World {
 }
 
 pub(super) fn ready_in(expression: &str, policies: &str) -> Result<Ready, Unfit> {
-    Ready::new(&name(), define(expression, policies), World)
+    Ready::new(&name(), define(expression, policies), &World)
 }
 
 /// The slots of a stretch, each with what becomes of it.

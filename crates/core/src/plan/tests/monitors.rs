@@ -207,7 +207,7 @@ fn dp_23_a_start_without_an_end_is_down_after_the_grace() {
 }
 
 #[test]
-fn dp_23_runs_are_told_apart_by_their_id() {
+fn dp_23_runs_are_distinguished_by_their_id() {
     let minutes = |story: &Story| story.monitor.last_took.map(|took| took.as_mins());
     let mut story = Story::new("@every 1d", "1h");
     story.step("08:00 start");
@@ -292,7 +292,7 @@ fn dp_23_what_is_about_firings_is_refused_for_a_monitor() {
     ] {
         let policies = format!(r#"{{"target":{{"type":"ping"}},"{key}":{value}}}"#);
         let definition = define("@hourly", &policies);
-        let refused = Ready::new(&name(), definition, Arc::new(Zone::utc())).unwrap_err();
+        let refused = Ready::new(&name(), definition, &Arc::new(Zone::utc())).unwrap_err();
         assert_eq!(refused, Unfit::NotForMonitors(key));
         assert_eq!(refused.path(), key);
     }

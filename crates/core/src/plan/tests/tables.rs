@@ -462,10 +462,10 @@ fn dp_18_what_cannot_work_is_refused_with_its_reason() {
             "priority must be 0 to 9 (9 first), not 10",
         ),
     ] {
-        let refused = Ready::new(&name(), define(expression, policies), Arc::clone(&zone));
+        let refused = Ready::new(&name(), define(expression, policies), &zone);
         assert_eq!(refused.unwrap_err().to_string(), refusal);
     }
-    let refused = Ready::new(&name(), define("0 25 * * *", "{}"), zone).unwrap_err();
+    let refused = Ready::new(&name(), define("0 25 * * *", "{}"), &zone).unwrap_err();
     assert!(matches!(refused, Unfit::Expression { .. }));
 }
 

@@ -136,11 +136,10 @@ fn became(
             (Outcome::Failed, Some(words::reason(lang, Reason::NoPing)))
         }
         (None, Verdict::Skipped(reason)) => (Outcome::Skipped, Some(words::reason(lang, reason))),
-        (None, Verdict::Pinged) => (Outcome::Done, None),
         (None, Verdict::Fired | Verdict::CaughtUp) => (Outcome::Unknown, Some(deleted)),
         (Some(CourseOutcome::Waiting), _) => (Outcome::Planned, None),
         (Some(CourseOutcome::Running), _) => (Outcome::Running, None),
-        (Some(CourseOutcome::Done), _) => (Outcome::Done, None),
+        (Some(CourseOutcome::Done), _) | (None, Verdict::Pinged) => (Outcome::Done, None),
         (Some(CourseOutcome::Cancelled), _) => (Outcome::Cancelled, None),
         (Some(CourseOutcome::Failed), _) => (Outcome::Failed, None),
         (Some(CourseOutcome::Retrying), _) => {

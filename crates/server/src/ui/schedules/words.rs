@@ -21,11 +21,10 @@ pub(crate) fn language(lang: Lang) -> Language {
 /// A state as a badge.
 pub(crate) fn state(lang: Lang, state: &State) -> Markup {
     let class = match state {
-        State::Active => "done",
+        State::Active | State::Done { .. } => "done",
         State::Paused(_) => "paused",
         State::Parked { .. } => "failed",
         State::Removed { .. } => "cancelled",
-        State::Done { .. } => "done",
     };
     badge(class, state_name(lang, state.as_str()))
 }

@@ -117,7 +117,7 @@ pub(crate) async fn dp_21_schedules_are_found_by_the_calendar_they_name(store: A
             .load_schedules_naming("de_x", after, limit)
             .await
             .unwrap();
-        found.iter().map(|it| it.to_string()).collect::<Vec<_>>()
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(naming(None, 9).await, ["a", "c"]);
     assert_eq!(naming(None, 1).await, ["a"]);

@@ -38,12 +38,12 @@ fn plain(number: u64) -> Ping {
     }
 }
 
-fn down(since: i64) -> Option<Down> {
-    Some(Down {
+fn down(since: i64) -> Down {
+    Down {
         since: at(since),
         cause: DownCause::NoPing,
         detail: "no ping".to_owned(),
-    })
+    }
 }
 
 fn heard(seen: &Schedule, monitor: Monitor, ping: Option<Ping>) -> ScheduleWrite {
@@ -82,7 +82,7 @@ pub(crate) async fn dp_23_what_was_heard_survives(store: Arc<dyn Store>) {
             at: at(80),
             rid: Some("0b4f0e2e-2f9b-4f6c-9a51-6f3d2c1b0a99".to_owned()),
         }),
-        down: down(75),
+        down: Some(down(75)),
     };
     hear(&*store, "backup", full.clone(), Some(ping(7))).await;
     assert_eq!(monitor_of(&*store, id).await, Some(full));
@@ -99,7 +99,7 @@ pub(crate) async fn dp_23_a_lost_write_keeps_no_ping(store: Arc<dyn Store>) {
         ..Monitor::default()
     };
     let second = Monitor {
-        down: down(3),
+        down: Some(down(3)),
         ..Monitor::default()
     };
     assert!(wrote(&*store, heard(&seen, first.clone(), Some(plain(1)))).await);
@@ -183,7 +183,7 @@ pub(crate) async fn dp_23_a_key_names_one_monitor(store: Arc<dyn Store>) {
 
 pub(crate) async fn dp_23_those_that_are_down_are_found_longest_first(store: Arc<dyn Store>) {
     let is_down = |since| Monitor {
-        down: down(since),
+        down: Some(down(since)),
         ..Monitor::default()
     };
     for (name, since) in [("a", 30), ("b", 10), ("c", 20), ("paused", 5)] {

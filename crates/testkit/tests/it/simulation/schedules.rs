@@ -183,7 +183,7 @@ mod teeth {
                 write.fires.push(again);
             }
         };
-        assert_noticed(move || Meddle(twice), &["firings for"]);
+        assert_noticed(move || Meddle(twice), &["firings for", "was put twice"]);
     }
 
     #[test]

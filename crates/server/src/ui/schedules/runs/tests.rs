@@ -14,7 +14,7 @@ fn hourly() -> Ready {
     let target = Target::webhook("https://example.org/");
     let name = ScheduleName::parse("x").unwrap();
     let definition = Definition::new("0 * * * *", target);
-    Ready::new(&name, definition, Arc::new(Zone::utc())).unwrap()
+    Ready::new(&name, definition, &Arc::new(Zone::utc())).unwrap()
 }
 
 fn at(hour: i64) -> Timestamp {

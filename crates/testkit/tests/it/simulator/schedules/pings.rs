@@ -129,10 +129,10 @@ async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
             tokio::spawn(job)
         })
         .collect();
-    let mut nodes: Vec<Option<Process>> = (0..NODES).map(|_| None).collect();
+    let mut processes: Vec<Option<Process>> = (0..NODES).map(|_| None).collect();
     while world.truth.now() < until {
         let slot = usize::try_from(dice.below(NODES as u64)).unwrap_or(0);
-        nodes[slot] = match nodes[slot].take() {
+        processes[slot] = match processes[slot].take() {
             None => Some(Process::start(world, slot, dice)),
             Some(node) if dice.hits(400) => {
                 node.crash();
@@ -151,7 +151,7 @@ async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
     world
         .healed
         .store(true, std::sync::atomic::Ordering::Relaxed);
-    for (slot, node) in nodes.iter_mut().enumerate() {
+    for (slot, node) in processes.iter_mut().enumerate() {
         if let Some(node) = node.take() {
             node.crash();
         }
@@ -159,7 +159,7 @@ async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
     }
     // Longer than any slot and its grace, and than the machine's clock is wrong.
     pass(Duration::from_hours(3)).await;
-    nodes.into_iter().flatten().for_each(Process::crash);
+    processes.into_iter().flatten().for_each(Process::crash);
     let taken = |notes: Notes| notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
     notes.into_iter().map(taken).collect()
 }
@@ -283,9 +283,10 @@ async fn check(world: &World, name: &str, notes: &[Note]) -> Result<(), String> 
             format_args!("{} {}", row.slot_at, row.verdict.as_str()),
         );
     }
-    match name.starts_with("cron") {
-        true => by_expression(&rows, notes).or_else(broken)?,
-        false => by_period(&rows, notes).or_else(broken)?,
+    if name.starts_with("cron") {
+        by_expression(&rows, notes).or_else(broken)?;
+    } else {
+        by_period(&rows, notes).or_else(broken)?;
     }
     let pings = world.store.load_pings(schedule.id, u64::MAX, 1_000).await;
     let pings = pings.map_err(|error| error.to_string())?;

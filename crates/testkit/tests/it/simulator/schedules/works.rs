@@ -220,8 +220,7 @@ fn check_one(
             Err("its work is over, and it was never looked at".to_owned())
         }
         (None, _) if !firing.is_live() => Err("it has ended before its work".to_owned()),
-        (None, _) => Ok(()),
-        (Some(_), Status::Cancelled) => Ok(()),
+        (None, _) | (Some(_), Status::Cancelled) => Ok(()),
         (Some(_), _) if firing.is_live() => Err("its work is over, and it goes on".to_owned()),
         (Some(ending), status) => {
             let expected = match work.status {
