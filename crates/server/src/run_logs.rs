@@ -238,7 +238,7 @@ pub(crate) async fn load(
     let records = store.load_history(&task.identity, page).await?;
     let extents = store.load_run_log_extents(id).await?;
     let attempts = attempts(&task, records, &extents);
-    let latest = attempts.last().map(|attempt| attempt.term);
+    let latest = latest_with_a_log(&task, &attempts);
     let term = match term {
         Some(term) if !attempts.iter().any(|it| it.term == term) => {
             let detail = format!("firing {id} has no attempt of term {}", term.0);
@@ -275,6 +275,17 @@ pub(crate) async fn load(
         term,
         part,
     })
+}
+
+/// The latest attempt, or the latest that printed something: an attempt that only looked after the
+/// work of an earlier one prints nothing.
+fn latest_with_a_log(task: &Task, attempts: &[LoggedAttempt]) -> Option<Term> {
+    let latest = attempts.last()?;
+    let printed = attempts.iter().rev().find(|it| it.printed_bytes > 0);
+    match printed {
+        Some(printed) if is_over(task, latest.term) => Some(printed.term),
+        _ => Some(latest.term),
+    }
 }
 
 async fn read(

@@ -110,8 +110,16 @@ pub(super) fn run_logs(own: Own<'_>) -> RunLogKeeper {
     let (settings, lasting) = (own.settings, own.lasting);
     let listed = settings.command.environment.iter();
     let listed = listed.filter_map(|name| lasting.environment.get(name));
-    let listed = listed.map(|value| Secret::new(value));
-    let secrets = KnownSecrets::new(settings.secrets().chain(listed));
+    // What a webhook was sent in a header may come back in its answer.
+    let released = |name: &str| {
+        let reference = format!("env:{name}");
+        let mut released = settings.schedules.secrets.iter();
+        released.any(|it| it.covers(&reference))
+    };
+    let sent = lasting.environment.iter();
+    let sent = sent.filter_map(|(name, value)| released(name).then_some(value));
+    let read = listed.chain(sent).map(|value| Secret::new(value));
+    let secrets = KnownSecrets::new(settings.secrets().chain(read));
     let clock: Arc<dyn Clock> = lasting.timing.clock.clone();
     let times = (clock, Arc::clone(&lasting.timing.sleeper));
     let store = Arc::clone(&lasting.changes);

@@ -123,6 +123,26 @@ async fn dp_20_what_a_lost_node_had_printed_is_there_and_says_that_it_ended_with
     assert_eq!(lost["attempts"][1]["ending"], Value::Null);
 }
 
+/// Whoever looks after the work of a webhook prints nothing: the log is that of the call.
+#[tokio::test]
+async fn dp_20_the_log_of_followed_work_is_that_of_the_attempt_that_handed_it_over() {
+    let (world, task) = running().await;
+    print(&world, &task, 0, "HTTP 202\n").await;
+    let works = Outcome::Working {
+        at: at(HOUR),
+        detail: "waits for a report".to_owned(),
+        on_record: true,
+    };
+    world.end(&task, &works).await;
+    let looks = world.claim(2).await;
+    world.done(&looks).await;
+    let shown = log(&world, "").await;
+    assert_eq!(
+        (&shown["term"], &shown["text"]),
+        (&json!(1), &json!("HTTP 202\n"))
+    );
+}
+
 #[tokio::test]
 async fn dp_20_bad_questions_about_logs_are_refused() {
     let (world, task) = running().await;

@@ -30,8 +30,12 @@ impl Released {
             .host
             .as_deref()
             .is_none_or(|it| it.eq_ignore_ascii_case(host));
-        is_host
-            && is_plain(reference)
+        is_host && self.covers(reference)
+    }
+
+    /// Whether it may be sent anywhere.
+    pub(crate) fn covers(&self, reference: &str) -> bool {
+        is_plain(reference)
             && match self.pattern.strip_suffix(ANY) {
                 Some(prefix) => reference.len() > prefix.len() && reference.starts_with(prefix),
                 None => reference == self.pattern,
