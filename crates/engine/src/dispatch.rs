@@ -2,7 +2,7 @@
 //!
 //! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not
 //! after it (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
-//! What a target took over is followed to its end (DP-19, [`follow`]); failed work is the end of the
+//! What a target took over is followed to its end (DP-19, `follow`); failed work is the end of the
 //! firing, not a reason to hand it over again.
 
 mod at_once;
@@ -91,7 +91,7 @@ impl DispatchHandler {
         self
     }
 
-    /// Targets of this type (see [`Target::type_name`]) go to `launcher`.
+    /// Targets of this type (see [`type_name`](almanack_core::target::Target::type_name)) go to `launcher`.
     #[must_use]
     pub fn with(mut self, type_name: &'static str, launcher: Arc<dyn Launcher>) -> Self {
         self.launchers.insert(type_name, launcher);

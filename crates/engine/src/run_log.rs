@@ -2,7 +2,7 @@
 //!
 //! All attempts of a node share one writer. It gathers what they printed for a second, or until a
 //! piece is full, and hands it to the store in one call of bounded size; the next call is not made
-//! before that one is answered and [`REST`] has passed. So however much is printed, SQLite's one
+//! before that one is answered and `REST` has passed. So however much is printed, SQLite's one
 //! writer has at most one short job of ours in its queue, and a claim waits for no more than that
 //! ([ADR 0041](../../../docs/adr/0041-run-logs.md)).
 //!
