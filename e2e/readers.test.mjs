@@ -1,7 +1,7 @@
 // Readers of editions: a page looks as it did when they come back.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, reader, stage } from "./browser.mjs";
+import { launch, reader, stage, violations } from "./browser.mjs";
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -32,6 +32,25 @@ describe("a reader who comes back", () => {
         assert.deepEqual(await looks(page), first, `visit ${visit}`);
       }
       assert.ok(seen.answers.length >= 2, "each visit asks again");
+      assert.deepEqual(seen.problems, []);
+      await context.close();
+    });
+  }
+});
+
+describe("a reader who cannot see, or reads on a phone", () => {
+  for (const path of ["/editions", "/editions/{date}", "/editions/search?q=story"]) {
+    test(path, async () => {
+      const { context, page, seen } = await reader(browser);
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.goto(`${stage.open}/editions`);
+      const link = await page.locator("ol.index a").first().getAttribute("href");
+      const address = path === "/editions/{date}" ? new URL(link, stage.open).href : `${stage.open}${path}`;
+      await page.goto(address);
+      for (const folded of await page.locator("details").all()) await folded.evaluate((it) => { it.open = true; });
+      assert.deepEqual(await violations(page), []);
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.equal(beyond, 0, "nothing sticks out");
       assert.deepEqual(seen.problems, []);
       await context.close();
     });

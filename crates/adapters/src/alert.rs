@@ -12,6 +12,7 @@ pub mod exec;
 mod http;
 pub mod mail;
 mod message;
+mod review;
 mod words;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -28,6 +29,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
+pub use self::review::ReviewLinks;
 pub use crate::language::Language;
 use crate::{
     bearer::Bearer,
@@ -106,6 +108,7 @@ pub struct Channels {
     clock: Arc<dyn Clock>,
     reporting: Reporting,
     all: Vec<Channel>,
+    links: Option<ReviewLinks>,
 }
 
 impl Channels {
@@ -127,7 +130,15 @@ impl Channels {
             clock,
             reporting,
             all: channels,
+            links: None,
         })
+    }
+
+    /// Lets people decide about editions by links, where a channel is private.
+    #[must_use]
+    pub fn with_links(mut self, links: Option<ReviewLinks>) -> Self {
+        self.links = links;
+        self
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -141,7 +152,7 @@ impl Channels {
             Way::Slack { url } => self.slack(url.expose(), message).await,
             Way::Telegram(settings) => {
                 let (client, clock) = (self.client.clone(), self.clock.clone());
-                let text = cut(&message.text, MESSAGE_UNITS_MAX);
+                let text = cut(message.private_text.expose(), MESSAGE_UNITS_MAX);
                 let bot = Bot::new(client, clock, settings.clone());
                 bot.say(&text, Form::Plain, None).await
             }
@@ -175,7 +186,8 @@ impl Channels {
                 && self.is_route(notice, &channel.name)
         });
         let wanted: Vec<&Notice> = wanted.collect();
-        let message = Message::of_alerts(&wanted, self.reporting.language)?;
+        let language = self.reporting.language;
+        let message = Message::of_alerts(&wanted, language, self.links.as_ref())?;
         let keys = wanted.iter().map(|it| it.alert.key.clone()).collect();
         let answer = answer(channel, keys, self.send(channel, &message).await);
         if !matches!(answer.outcome, Outcome::Taken(_)) {

@@ -1,13 +1,16 @@
 //! The callback: a task's HTTP call to the business service.
 //!
-//! One POST per attempt, signed, with everything the service needs to be idempotent. How it is sent
-//! and what the answer means is shared with webhooks, in `call.rs`.
+//! One POST per attempt, signed, with everything the service needs to be idempotent; a task can ask
+//! for another method, timeout and headers. How it is sent and what the answer means is shared with
+//! webhooks, in `call.rs`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_core::{
+    callback::Callback,
     finish::Outcome,
     handler::Handler,
+    secret::Secrets,
     task::{ClaimedTask, Kind},
 };
 use async_trait::async_trait;
@@ -15,7 +18,10 @@ use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::call::{Behaviour, Caller};
+use crate::{
+    call::{Behaviour, Caller, Message},
+    webhook::request,
+};
 
 /// The wait before a task without an address is retried: time to fix the configuration.
 const UNADDRESSED_WAIT: SignedDuration = SignedDuration::from_secs(60);
@@ -33,6 +39,8 @@ pub struct CallbackHandler {
     pub by_kind: BTreeMap<Kind, CallbackSettings>,
     /// For the other kinds.
     pub otherwise: CallbackSettings,
+    /// What headers may name.
+    pub secrets: Arc<dyn Secrets>,
 }
 
 #[async_trait]
@@ -48,7 +56,45 @@ impl Handler for CallbackHandler {
         let Ok(body) = Body::of(task).and_then(|body| serde_json::to_vec(&body)) else {
             return Outcome::give_up("the stored payload is not JSON");
         };
-        self.caller.call(url, &settings.behaviour, task, body).await
+        match &task.call_options {
+            None => self.caller.call(url, &settings.behaviour, task, body).await,
+            Some(options) => {
+                let message = Message::json(body);
+                let call = self.call_as(options, url, &settings.behaviour, task, message);
+                call.await
+            }
+        }
+    }
+}
+
+impl CallbackHandler {
+    /// The call as the task itself wants it made.
+    async fn call_as(
+        &self,
+        options: &Callback,
+        url: &str,
+        usual: &Behaviour,
+        task: &ClaimedTask,
+        mut message: Message,
+    ) -> Outcome {
+        if let Some(headers) = &options.headers {
+            message.headers = match request::headers(headers, url, &*self.secrets).await {
+                Ok(headers) => headers,
+                Err(outcome) => return outcome,
+            };
+        }
+        let method = options.method.unwrap_or_default();
+        message.method = request::method(method);
+        if !method.has_body() {
+            message.body = None;
+        }
+        let timeout = options.timeout_s.map(|s| Duration::from_secs(s.into()));
+        let behaviour = Behaviour {
+            timeout: timeout.unwrap_or(usual.timeout),
+            ..usual.clone()
+        };
+        let call = self.caller.exchange(url, &behaviour, task, message);
+        call.await.0
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod output;
 mod permission;
+mod program;
 mod supervise;
 
 use std::{
@@ -48,7 +49,8 @@ use crate::{
 use output::{Output, Tail};
 
 pub use permission::Allowed;
-pub use supervise::{SUPERVISE, supervise};
+pub use program::{Program, ProgramEnd};
+pub use supervise::{SUPERVISE, SUPERVISE_FED, supervise, supervise_fed};
 
 /// What every command gets of the node's environment: where programs are, whose files, time zone
 /// and language.

@@ -27,6 +27,7 @@ use almanack_core::{
     budget::Budget,
     edition::{
         port::{Failure, StorySource, Wanted},
+        quote::Comment,
         story::{Listed, StoryKey},
     },
     time::{Clock, Sleeper},
@@ -211,7 +212,11 @@ impl StorySource for HackerNews {
             .collect())
     }
 
-    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+    async fn comments(
+        &self,
+        key: &StoryKey,
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<Comment>, Failure> {
         let Some(id) = hit::id_of(key) else {
             return Ok(Vec::new());
         };

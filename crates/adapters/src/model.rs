@@ -28,7 +28,11 @@ use std::sync::Arc;
 
 use almanack_core::{
     budget::Budget,
-    edition::port::{Failure, FailureClass, Sensitivity, Text, Writer},
+    edition::{
+        document::Printed,
+        overview,
+        port::{Failure, FailureClass, Length, Sensitivity, Text, Writer},
+    },
     time::{Clock, Sleeper},
 };
 use async_trait::async_trait;
@@ -39,6 +43,10 @@ use crate::http::Client;
 pub use extractive::Extractive;
 pub use probe::{Probed, probe};
 pub use settings::{BadSettings, Settings};
+
+/// Longest short summary, in characters: a sentence or two, which a model writes in a third of the
+/// time.
+const SHORT_CHARS: usize = 120;
 
 /// Writes with a language model.
 pub struct ChatModel {
@@ -115,16 +123,40 @@ impl Writer for ChatModel {
         }
     }
 
-    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure> {
-        let Some(prompt) = Prompt::summary(&self.language, text, self.summary_chars) else {
+    async fn summary(
+        &self,
+        text: Text<'_>,
+        length: Length,
+        budget: &Arc<Budget>,
+    ) -> Result<String, Failure> {
+        let chars = match length {
+            Length::Full => self.summary_chars,
+            Length::Short => self.summary_chars.min(SHORT_CHARS),
+        };
+        let Some(prompt) = Prompt::summary(&self.language, text, chars) else {
             return Err(Failure::new(
                 FailureClass::Unusable,
                 "there is no text to summarise",
             ));
         };
         let reply = self.requester.ask(&prompt, budget).await?;
-        tidy::summary(&reply, self.summary_chars)
+        tidy::summary(&reply, chars)
             .ok_or_else(|| Failure::new(FailureClass::Unusable, "the model's summary is empty"))
+    }
+
+    /// One request, without another try: without an overview an edition is complete, too.
+    async fn overview(
+        &self,
+        stories: &[Printed],
+        budget: &Arc<Budget>,
+    ) -> Result<Option<String>, Failure> {
+        let Some(prompt) = Prompt::overview(&self.language, stories) else {
+            return Ok(None);
+        };
+        let reply = self.requester.ask_once(&prompt, budget).await?;
+        let written = tidy::summary(&reply, overview::CHARS_MAX);
+        let nothing = || Failure::new(FailureClass::Unusable, "the model's overview is empty");
+        written.map(Some).ok_or_else(nothing)
     }
 
     async fn judge(

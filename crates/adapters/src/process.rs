@@ -48,7 +48,14 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Group)> {
 /// The pipe by which a supervisor knows that it is still wanted.
 pub(crate) struct Lifeline {
     supervisor: Option<Pid>,
-    _pipe: Option<ChildStdin>,
+    pipe: Option<ChildStdin>,
+}
+
+impl Lifeline {
+    /// The pipe, for a caller that writes to it first and keeps it open as long.
+    pub(crate) fn take_pipe(&mut self) -> Option<ChildStdin> {
+        self.pipe.take()
+    }
 }
 
 /// Starts a supervisor, which ends what it supervises when its lifeline ends. It must not be killed
@@ -58,7 +65,7 @@ pub(crate) fn spawn_supervisor(command: &mut Command) -> io::Result<(Child, Life
     let id = child.id().and_then(|id| i32::try_from(id).ok());
     let lifeline = Lifeline {
         supervisor: id.and_then(Pid::from_raw),
-        _pipe: child.stdin.take(),
+        pipe: child.stdin.take(),
     };
     Ok((child, lifeline))
 }

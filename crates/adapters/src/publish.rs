@@ -20,6 +20,8 @@
 //! | 409, or 422 about `sha` | up to three writes; then transient | refused | refused | – |
 //! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
 //!
+//! Slack, Discord, Mastodon and Bluesky ([`post`]) answer as webhooks do.
+//!
 //! *Unknown* is transient unless the table says otherwise; *rate limited* has the wait. From
 //! Telegram, a 504 is *unknown*, and so is a 5xx that is not its own answer.
 //!
@@ -31,6 +33,7 @@
 
 pub mod directory;
 pub mod github;
+pub mod post;
 pub mod telegram;
 pub mod template;
 pub mod terminal;

@@ -98,6 +98,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_debug(true);
     environment.add_filter("escape_markdown", |text: &str| filter::line(text));
     environment.add_filter("paragraphs", |text: &str| filter::paragraphs(text));
+    environment.add_filter("quoted", |text: &str| filter::quoted(text));
     environment.add_filter("link", |url: &str| filter::link(url));
     environment.add_filter("yaml", |text: &str| filter::yaml(text));
     Ok(environment)

@@ -89,6 +89,7 @@ pub struct Bot {
     client: Client,
     clock: Arc<dyn Clock>,
     settings: BotSettings,
+    silent: bool,
 }
 
 /// How a message is written.
@@ -107,7 +108,14 @@ impl Bot {
             client,
             clock,
             settings,
+            silent: false,
         }
+    }
+
+    /// Its messages make no sound, if `silent`.
+    #[must_use]
+    pub fn silent(self, silent: bool) -> Self {
+        Self { silent, ..self }
     }
 
     /// Sends a message; the receipt is its number in the chat.
@@ -151,6 +159,9 @@ impl Bot {
         });
         if form == Form::Html {
             message["parse_mode"] = "HTML".into();
+        }
+        if self.silent {
+            message["disable_notification"] = true.into();
         }
         let body = message.to_string().into_bytes();
         Request::post_json(self.address("sendMessage"), body).limits(self.limits())

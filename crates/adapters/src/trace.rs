@@ -169,7 +169,7 @@ impl Under {
 
 #[cfg(test)]
 mod tests {
-    use almanack_core::task::{Identity, Kind, Payload, Revision, Subject, TaskId, Term};
+    use almanack_core::task::{Expiry, Identity, Kind, Payload, Revision, Subject, TaskId, Term};
 
     use super::*;
 
@@ -188,6 +188,8 @@ mod tests {
             started_at: Timestamp::UNIX_EPOCH,
             payload: Payload::parse("null", 16).unwrap(),
             callback_url: None,
+            call_options: None,
+            expiry: Expiry::NEVER,
             revision: Revision::NONE,
         }
     }

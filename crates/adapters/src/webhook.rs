@@ -8,7 +8,7 @@
 //! A target with `report_within` is given addresses to report to; if it answers 202, the firing
 //! goes on until it has reported the end (DP-19, `core::follow`).
 
-mod request;
+pub(crate) mod request;
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl ReportAddress {
     fn links(&self, firing: TaskId, within: SignedDuration) -> ReportLinks {
         let signature = self
             .key
-            .sign(&signed_id(firing), Timestamp::UNIX_EPOCH, b"");
+            .sign_by_newest(&signed_id(firing), Timestamp::UNIX_EPOCH, b"");
         let signature = to_url(&signature);
         let base = &self.base;
         let link =

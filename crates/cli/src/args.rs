@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Serialize;
 
-use crate::{config::environment::SET, failure::EXIT_CODES};
+use crate::{config::environment::SET, failure::EXIT_CODES, when::parse_duration};
 
 #[cfg(feature = "lab")]
 mod bench;
@@ -21,21 +21,25 @@ mod chaos;
 mod demo;
 mod edition;
 mod import;
+mod kind;
 mod monitor;
 mod next;
 mod operations;
+mod radar;
 mod schedule;
 mod simulate;
 mod source;
+mod task;
 mod user;
+mod work;
 #[cfg(feature = "lab")]
 mod world;
 
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
-    calendar::*, chain::*, edition::*, import::*, monitor::*, next::*, operations::*, schedule::*,
-    simulate::*, source::*, user::*,
+    calendar::*, chain::*, edition::*, import::*, kind::*, monitor::*, next::*, operations::*,
+    radar::*, schedule::*, simulate::*, source::*, task::*, user::*, work::*,
 };
 
 /// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
@@ -118,6 +122,9 @@ pub(crate) enum Command {
     /// Create, show, list and cancel tasks
     #[command(subcommand)]
     Task(TaskCommand),
+    /// List, pause and resume kinds of tasks
+    #[command(subcommand)]
+    Kind(KindCommand),
     /// Create, show, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
@@ -144,8 +151,14 @@ pub(crate) enum Command {
     Clock(ClockCommand),
     /// Explain why a schedule fired or did not, or when a source is checked
     Why(WhyArguments),
+    /// Show the load of the coming hours, and spread what starts at once
+    #[command(after_help = radar::RADAR_HELP)]
+    Radar(RadarArguments),
     /// Run everything that is due once, then exit
     Tick(TickArguments),
+    /// Run a program for each task of pulled kinds
+    #[command(after_help = work::WORK_HELP)]
+    Work(WorkArguments),
     /// Explain a schedule expression and list its next times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),
@@ -253,6 +266,11 @@ pub(crate) enum TaskCommand {
     Get(IdentityArguments),
     /// List tasks, newest first
     List(ListArguments),
+    /// Count tasks
+    Count(CountArguments),
+    /// Cancel, retry or move all tasks that match a filter
+    #[command(subcommand)]
+    Bulk(BulkCommand),
     /// Cancel a task
     Cancel {
         #[command(flatten)]
@@ -265,6 +283,8 @@ pub(crate) enum TaskCommand {
     Retry(IdentityArguments),
     /// Show what happened to a task
     History(HistoryArguments),
+    /// Explain why a task waits, runs or ended
+    Why(IdentityArguments),
 }
 
 const PUT_HELP: &str = "\
@@ -276,6 +296,15 @@ Times:
 
 A batch is JSON Lines: each line is a task as in the API, its time as above:
   {\"kind\":\"ARTICLE_PUBLISH\",\"subject\":\"article:42\",\"execute_at\":\"+10m\",\"payload\":{\"lang\":\"en\"}}";
+
+/// A duration of whole seconds, as the API takes it.
+fn whole_seconds(text: &str) -> Result<i64, String> {
+    let parsed = parse_duration(text).map_err(|unclear| format!("{unclear}: {}", unclear.hint))?;
+    if parsed.subsec_nanos() != 0 {
+        return Err("must be whole seconds".to_owned());
+    }
+    Ok(parsed.as_secs())
+}
 
 /// What to put.
 #[derive(Debug, Args)]
@@ -300,6 +329,21 @@ pub(crate) struct PutArguments {
     /// Address to call [default: the kind's url]
     #[arg(long, value_name = "URL")]
     pub(crate) callback_url: Option<String>,
+    /// Method of the call: POST, PUT, PATCH, DELETE or GET (without a body) [default: POST]
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) callback_method: Option<String>,
+    /// How long the call may take, like `30s` [default: the kind's `timeout`]
+    #[arg(long, value_name = "DURATION", value_parser = whole_seconds)]
+    pub(crate) callback_timeout: Option<i64>,
+    /// Header of the call, like `X-Tenant: 9` or `Authorization: Bearer env:TOKEN`; may be repeated
+    #[arg(long, value_name = "HEADER")]
+    pub(crate) callback_header: Vec<String>,
+    /// Do not start it from this time on; stays when the task is moved
+    #[arg(long, value_name = "TIME", conflicts_with = "expires_after")]
+    pub(crate) expires_at: Option<String>,
+    /// Do not start it so long after its time, like `1h`; `0s`: never expires [default: the kind's `expires_after`]
+    #[arg(long, value_name = "DURATION", value_parser = whole_seconds)]
+    pub(crate) expires_after: Option<i64>,
     /// Retries after the first attempt [default: the kind's `max_retry`, or 3]
     #[arg(long, value_name = "COUNT")]
     pub(crate) max_retry: Option<i64>,
@@ -309,12 +353,16 @@ pub(crate) struct PutArguments {
     /// Your revision of this change; an older one never overrides a newer one
     #[arg(long, value_name = "NUMBER")]
     pub(crate) revision: Option<i64>,
+    /// Tag to find it by; repeat for several, or give "" for none
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
     /// Apply this at most once: a repeated call with this key returns the first result
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
     /// Create many: a file of JSON Lines, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "kind", "subject", "at", "payload", "callback_url", "max_retry", "priority", "revision",
+        "kind", "subject", "at", "payload", "callback_url", "callback_method", "callback_timeout",
+        "callback_header", "expires_at", "expires_after", "max_retry", "priority", "revision", "tag",
         "idempotency_key",
     ])]
     pub(crate) batch: Option<String>,
@@ -340,22 +388,6 @@ pub(crate) struct IdentityArguments {
     pub(crate) kind: String,
     /// Subject of the task, like `article:42`
     pub(crate) subject: String,
-}
-
-/// Which tasks.
-#[derive(Debug, Args)]
-pub(crate) struct ListArguments {
-    /// Only this kind
-    #[arg(long)]
-    pub(crate) kind: Option<String>,
-    /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED
-    #[arg(long)]
-    pub(crate) status: Option<String>,
-    /// Only subjects with this prefix
-    #[arg(long, value_name = "PREFIX")]
-    pub(crate) subject: Option<String>,
-    #[command(flatten)]
-    pub(crate) many: HowMany,
 }
 
 /// How much of a list is shown.
@@ -388,7 +420,7 @@ pub(crate) enum TokenCommand {
     Create {
         /// Name of the token; the history shows it
         name: String,
-        /// What it allows; each scope includes the ones before it
+        /// What it allows; operate and admin include the ones before them
         #[arg(long, value_enum)]
         scope: ScopeName,
         /// Lifetime, like 90d [default: until revoked]
@@ -415,6 +447,8 @@ pub(crate) enum SchemaCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ScopeName {
+    /// Take tasks as a worker, and nothing else
+    Work,
     /// Read everything
     Read,
     /// Also create, cancel and retry tasks, and send events

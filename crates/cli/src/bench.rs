@@ -6,6 +6,7 @@
 
 mod lateness;
 mod moves;
+mod pull;
 mod readers;
 mod schedules;
 mod sources;
@@ -20,7 +21,10 @@ use std::{
 };
 
 use almanack_core::{
-    event::outgoing::{Name, Subscription, Subscriptions, Wants},
+    event::outgoing::{
+        self, Batch, BatchOutcome, CloudEvent, EventPublisher, Mode, Name, Subscription,
+        Subscriptions, Wants,
+    },
     finish::Outcome,
     handler::Handler,
     lease::LeasePolicy,
@@ -30,6 +34,7 @@ use almanack_core::{
     time::{Clock, CorrectedClock, to_micros},
 };
 use almanack_engine::{
+    event_delivery::EventDeliveryHandler,
     handlers::Handlers,
     node::{self, AdmittedNode, NodeSettings, Ports},
     reschedule::{self, Kinds, Rescheduler},
@@ -46,13 +51,14 @@ use crate::{args::LoadArguments, wiring};
 
 pub(crate) use lateness::lateness;
 pub(crate) use moves::moves;
+pub(crate) use pull::pull;
 pub(crate) use readers::{KIND as READERS_KIND, ReaderFigures, readers};
 pub(crate) use schedules::{ScheduleFigures, schedules};
 pub(crate) use sources::{PhaseFigures, Places, SourceFigures, StoreFigures, sources};
 pub(crate) use throughput::{drain, enqueue, prune};
 
 /// The kind of every measured task.
-const KIND: &str = "BENCH";
+pub(crate) const KIND: &str = "BENCH";
 
 /// The result of a phase.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -119,12 +125,13 @@ impl Bench {
         self
     }
 
-    /// Subscriptions to every finished task; delivery costs only the store's work.
+    /// Subscriptions to every finished task; delivery costs everything but the call.
     fn subscribed(&self) -> Subscriptions {
         let names = (0..self.load.subscriptions).map(|n| Name::parse(&format!("bench-{n}")));
         let all = names.flatten().map(|name| Subscription {
             name,
             wants: Wants::default(),
+            batch: self.load.events_per_delivery,
         });
         Subscriptions {
             source: "/bench".to_owned(),
@@ -142,9 +149,19 @@ impl Bench {
         let mut nodes = Vec::new();
         for store in std::iter::once(&self.store).chain(&self.others) {
             let name = format!("bench-{}", nodes.len());
-            nodes.push(self.start_on(store, &name, handler.clone(), each).await?);
+            let handlers = self.handlers(store, handler)?;
+            nodes.push(self.start_on(store, &name, handlers, each).await?);
         }
         Ok(nodes)
+    }
+
+    fn handlers(&self, store: &Arc<dyn Store>, handler: &Arc<Counting>) -> Result<Handlers> {
+        let mut deliveries = EventDeliveryHandler::new(Arc::clone(store));
+        for subscription in self.subscribed().all {
+            deliveries = deliveries.with(subscription.name.as_str(), handler.clone());
+        }
+        let kind = Kind::parse(outgoing::KIND)?;
+        Ok(Handlers::new(handler.clone()).with(kind, Arc::new(deliveries)))
     }
 
     /// A node that claims as much as it can.
@@ -152,7 +169,7 @@ impl Bench {
         &self,
         store: &Arc<dyn Store>,
         name: &str,
-        handler: Arc<dyn Handler>,
+        handlers: Handlers,
         slots: usize,
     ) -> Result<RunningNode> {
         let clock = wiring::node_clock(store.as_ref()).await?;
@@ -173,7 +190,7 @@ impl Bench {
             clock: Arc::clone(&clock),
             sleeper: wiring::sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
             entropy: wiring::entropy(),
-            handlers: Handlers::new(handler).into(),
+            handlers: handlers.into(),
             subscriptions: self.subscribed().into(),
         };
         Ok(RunningNode::start(node::admit(ports, settings).await?))
@@ -199,7 +216,7 @@ impl RunningNode {
     }
 }
 
-/// Does nothing, and counts the attempts.
+/// Does nothing, and counts the tasks and events.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -214,6 +231,24 @@ impl Handler for Counting {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
         self.0.fetch_add(1, Ordering::Relaxed);
         Outcome::Done { detail: None }
+    }
+}
+
+/// A subscriber on the spot: events are read and written as for any other, and counted.
+#[async_trait]
+impl EventPublisher for Counting {
+    async fn publish(&self, event: &CloudEvent) -> Outcome {
+        let sent = event.written(Mode::Structured);
+        self.0
+            .fetch_add(usize::from(sent.is_ok()), Ordering::Relaxed);
+        Outcome::Done { detail: None }
+    }
+
+    async fn publish_batch(&self, batch: &Batch<'_>) -> BatchOutcome {
+        let sent = !batch.written().body.is_empty();
+        let events = batch.count() * usize::from(sent);
+        self.0.fetch_add(events, Ordering::Relaxed);
+        BatchOutcome::Whole(Outcome::Done { detail: None })
     }
 }
 

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use almanack_core::percent;
-use almanack_engine::editions::Editions;
+use almanack_engine::{editions::EditionSet, work::Work};
 use axum::http::Method;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -166,7 +166,7 @@ impl Connector<'_> {
         }
         Client::on(
             CommandContext::open(self.inputs, database_need).await?,
-            None,
+            EditionSet::default(),
         )
         .await
     }
@@ -174,11 +174,14 @@ impl Connector<'_> {
 
 impl Client {
     /// On the database of a command's context; with editions, where the command is about them.
-    pub(crate) async fn on(
-        context: CommandContext,
-        editions: Option<Arc<Editions>>,
-    ) -> Result<Self> {
-        let local = Local::new(context, editions).await?;
+    pub(crate) async fn on(context: CommandContext, editions: EditionSet) -> Result<Self> {
+        let local = Local::new(context, (editions, None)).await?;
+        Ok(Self::Local(Box::new(local)))
+    }
+
+    /// On the database of a command's context, for a worker.
+    pub(crate) async fn working(context: CommandContext, work: Arc<Work>) -> Result<Self> {
+        let local = Local::new(context, (EditionSet::default(), Some(work))).await?;
         Ok(Self::Local(Box::new(local)))
     }
 

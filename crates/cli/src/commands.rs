@@ -43,11 +43,13 @@ mod guard;
 mod health;
 mod idle;
 mod import;
+mod kind;
 mod migrate;
 mod monitor;
 mod next;
 mod prelude;
 mod progress;
+mod radar;
 mod schedule;
 mod schema;
 mod serve;
@@ -58,6 +60,7 @@ mod task;
 mod tick;
 mod token;
 mod user;
+mod work;
 #[cfg(feature = "lab")]
 mod world;
 
@@ -66,6 +69,7 @@ const WITHOUT_LAB: &str =
     "this build has no lab: demo, world, bench and chaos need the feature `lab`";
 
 /// Does what was asked.
+#[expect(clippy::too_many_lines, reason = "a flat list of all commands")]
 pub(crate) fn dispatch(
     arguments: &Arguments,
     environment: BTreeMap<String, String>,
@@ -116,8 +120,10 @@ pub(crate) fn dispatch(
             serve::run(&checked(loaded)?, &inputs, output)
         }
         Command::Task(command) => wait_for(task::run(&at, command, output)),
+        Command::Kind(command) => wait_for(kind::run(&at, command, output)),
         Command::Schedule(command) => wait_for(schedule::run(&at, command, output)),
         Command::Monitor(command) => wait_for(monitor::run(&at, command, output)),
+        Command::Radar(arguments) => wait_for(radar::run(&at, arguments, output)),
         Command::Calendar(command) => wait_for(calendar::run(&at, command, output)),
         Command::Source(command) => wait_for(source::run(&at, command, output)),
         Command::Edition(command) => wait_for(edition::run(&at, command, output)),
@@ -138,6 +144,7 @@ pub(crate) fn dispatch(
             let loaded = config::load(&inputs, Need::Everything);
             tick::run(&checked(loaded)?, &inputs, arguments, output)
         }
+        Command::Work(arguments) => wait_for(work::run(&at, arguments, output)),
         Command::Token(command) => wait_for(token::run(&at, command, output)),
         Command::User(command) => wait_for(user::run(&at, command, output)),
     }
@@ -149,6 +156,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
     let asks = matches!(
         &arguments.command,
         Command::Task(_)
+            | Command::Kind(_)
             | Command::Schedule(_)
             | Command::Monitor(_)
             | Command::Source(_)
@@ -159,12 +167,14 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
             | Command::Token(_)
             | Command::User(_)
             | Command::Why(_)
+            | Command::Work(_)
+            | Command::Radar(_)
     );
     let flag = arguments.global.server.clone();
     if !asks && flag.is_some() {
         let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "these commands take --server: task, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why",
+            "these commands take --server: task, kind, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why, work, radar",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();
@@ -285,7 +295,11 @@ impl CommandContext {
         Self::open_for(inputs, database_need, Need::Database).await
     }
 
-    async fn open_for(inputs: &Inputs, database_need: DatabaseNeed, need: Need) -> Result<Self> {
+    pub(crate) async fn open_for(
+        inputs: &Inputs,
+        database_need: DatabaseNeed,
+        need: Need,
+    ) -> Result<Self> {
         let loaded = config::load(inputs, need);
         let hooks = loaded.schedules.wanted.clone();
         let settings = checked(loaded)?;

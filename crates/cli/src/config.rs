@@ -154,7 +154,9 @@ pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
         effective,
         ..
     } = reader;
-    schedules.leave_name(edition::SCHEDULE, settings.editions.on().is_some());
+    for (name, _) in settings.editions.all() {
+        schedules.leave_name(&edition::schedule_of(name), true);
+    }
     if need == Need::Everything {
         problems.extend(idle::warnings_of_file(&schedules, &settings));
     }

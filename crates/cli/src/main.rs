@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
-use almanack_adapters::command::{SUPERVISE, supervise};
+use almanack_adapters::command::{SUPERVISE, SUPERVISE_FED, supervise, supervise_fed};
 use clap::Parser;
 
 mod args;
@@ -39,8 +39,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Beside every command of a node; it has the command's environment, and no use for ours.
     let mut called = std::env::args_os().skip(1);
-    if called.next().is_some_and(|first| first == SUPERVISE) {
-        return ExitCode::from(supervise(called));
+    match called.next() {
+        Some(first) if first == SUPERVISE => return ExitCode::from(supervise(called)),
+        Some(first) if first == SUPERVISE_FED => return ExitCode::from(supervise_fed(called)),
+        _ => {}
     }
     let environment = read_environment();
     let exit = match Arguments::try_parse() {

@@ -95,6 +95,7 @@ pub(crate) async fn start(
     let in_force = InForce::new(settings, inputs);
     let calendars = wiring::calendars(&stores.changes, &clock, &schedules, &outbound);
     node.calendars = Some(calendars.clone());
+    node.inbox = wiring::inbox(settings, &stores.changes, equipment.rescheduler(), &clock);
     let defined = (
         schedules.clone(),
         equipment.sources().sources.clone(),
@@ -113,7 +114,14 @@ pub(crate) async fn start(
         subscriptions: in_force.subscriptions(),
         watching: Some(equipment.watching()),
         editions: equipment.editions(),
-        public_editions: settings.editions.on().is_some_and(|it| it.keys.public),
+        newsletter: wiring::editions::newsletter::newsletter(
+            settings,
+            &stores.changes,
+            (clock.clone(), timing.sleeper.clone()),
+        )?,
+        public_editions: settings.editions.are_public(),
+        reader_pages: wiring::editions::reader_pages(settings)?,
+        work: Some(equipment.work()),
         tick: equipment.tick(passes),
         reporting: equipment.reporting(),
         store: stores.pages,
@@ -443,6 +451,11 @@ pub(crate) fn node_name(
     if let Some(name) = &node.name {
         return name.clone();
     }
+    host_name(environment, chance)
+}
+
+/// The machine's name and a random suffix.
+pub(crate) fn host_name(environment: &BTreeMap<String, String>, chance: u64) -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let host = ["HOSTNAME", "COMPUTERNAME"]
         .into_iter()

@@ -12,33 +12,43 @@ mod sources;
 mod targets;
 mod timing;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use almanack_adapters::{
     calendar::HttpCalendars,
     call::Behaviour,
     callback::{CallbackHandler, CallbackSettings},
-    clock::{MachineTime, SteadyClock, SystemClock},
+    clock::{SystemClock, guarded_clock},
     entropy::OsEntropy,
     http::SystemResolver,
     password::Argon2id,
 };
 use almanack_core::{
     address::Reach,
-    clock::GuardedClock,
     event::outgoing,
     plan::PING_DELIVERY,
     reserved,
+    secret::Secrets,
+    share::ShareBy,
     sign_in::password::Passwords,
-    store::{self, Store},
+    store::Store,
     task::Kind,
     time::{Clock, CorrectedClock, Entropy},
+    work::Deliver,
 };
 use almanack_engine::{
     backups::Backups,
     calendars::Calendars,
     counters::Counters,
+    inbox::Inbox,
+    keeper::correct_clock,
     node::NodeSettings,
+    pace::Paces,
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     retention,
@@ -59,6 +69,7 @@ use crate::{
     failure::{Failure, Result},
 };
 
+pub(crate) use almanack_adapters::clock::node_clock;
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
 pub(crate) use event_delivery::subscriptions;
@@ -82,29 +93,12 @@ pub(crate) fn machine_clock() -> Arc<dyn Clock> {
 /// The clock of a short command: the machine's, corrected once to the
 /// database's, so that "now" means the same to the command and to the nodes.
 pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>> {
-    let Some(shown) = store.database_time().await? else {
-        return Ok(Arc::new(guarded(store).await?));
-    };
+    if store.database_time().await?.is_none() {
+        return Ok(Arc::new(guarded_clock(store).await?));
+    }
     let clock = CorrectedClock::new(Arc::new(SystemClock));
-    clock.correct(&[(shown, clock.local_now())]);
+    correct_clock(store, &clock).await?;
     Ok(Arc::new(clock))
-}
-
-/// The machine's clock, held against its uptime and against what the store remembers (DP-24).
-async fn guarded(store: &dyn Store) -> Result<GuardedClock, store::Error> {
-    let mark = store.load_clock().await?;
-    let source = Arc::new(MachineTime::new());
-    Ok(GuardedClock::start(source, mark.as_ref()))
-}
-
-/// The clock of a node. Where the database has its own clock, the machine's must not jump
-/// underneath the correction; where it has none, the machine's wall clock is all there is, and its
-/// jumps are noticed. The node corrects it before it starts and keeps it corrected.
-pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>, store::Error> {
-    Ok(Arc::new(match store.database_time().await? {
-        Some(_) => CorrectedClock::new(Arc::new(SteadyClock::start())),
-        None => CorrectedClock::guarded(Arc::new(guarded(store).await?)),
-    }))
 }
 
 /// The database's file, if it is one.
@@ -190,19 +184,30 @@ fn own_kind(name: &str) -> Result<Kind> {
     Kind::parse(name).map_err(Failure::failed)
 }
 
-/// The kinds that have a handler: those with an address.
+/// The kinds that have a handler: those with an address, and those that workers take.
 pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = settings.kinds.iter().filter(|(_, kind)| kind.url.is_some());
     let with_address = with_address.map(|(kind, _)| kind.clone());
+    let pulled = pulled(settings);
     Kinds {
         configured: with_address
+            .chain(pulled.iter().cloned())
             .chain(
                 reserved::KINDS
                     .into_iter()
                     .filter_map(|it| Kind::parse(it).ok()),
             )
             .collect(),
+        pulled,
+        addresses: by_kind(settings, |of_kind| {
+            of_kind.url.as_ref().map(ToString::to_string)
+        }),
         max_retry: by_kind(settings, |of_kind| of_kind.max_retry),
+        expires_after_s: by_kind(settings, |of_kind| {
+            u32::try_from(of_kind.expires_after?.as_secs()).ok()
+        }),
+        paces: paces(settings),
+        share_by: share_by(settings),
         accept_any: false,
         waiting_max: Some(settings.limits.kinds),
     }
@@ -215,6 +220,18 @@ pub(crate) fn rescheduler(
     clock: Arc<dyn Clock>,
 ) -> Rescheduler {
     Rescheduler::new(store, clock, kinds(settings))
+}
+
+/// Takes requests that were written in others' transactions, where the database has an inbox.
+pub(crate) fn inbox(
+    settings: &Settings,
+    changes: &Arc<dyn Store>,
+    rescheduler: Arc<Rescheduler>,
+    clock: &Arc<impl Clock + 'static>,
+) -> Option<Inbox> {
+    let clock: Arc<dyn Clock> = clock.clone();
+    let payload_bytes = settings.limits.payload_bytes;
+    Inbox::new(Arc::clone(changes), rescheduler, clock, payload_bytes)
 }
 
 /// Requests of people about schedules.
@@ -263,6 +280,9 @@ fn runner_settings(settings: &Settings) -> RunnerSettings {
         slots: settings.node.slots,
         limits: by_kind(settings, |of_kind| of_kind.slots),
         limits_in_all: by_kind(settings, |of_kind| of_kind.slots_in_all),
+        pulled: pulled(settings),
+        paces: paces(settings),
+        share_by: share_by(settings),
         shares: shares(settings.node.slots),
         backoff: settings.retry,
         drain: settings.node.drain,
@@ -272,7 +292,7 @@ fn runner_settings(settings: &Settings) -> RunnerSettings {
 
 /// How long the stories of archived editions are kept.
 pub(crate) fn stories_kept(settings: &Settings) -> retention::Retention {
-    kept_for(settings.editions.on().and_then(Edition::keep_for))
+    kept_for(settings.editions.any().and_then(Edition::keep_for))
 }
 
 pub(crate) fn run_logs_kept(settings: &Settings) -> retention::Retention {
@@ -284,6 +304,23 @@ fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
         Some(period) => retention::Retention::After(period),
         None => retention::Retention::Keep,
     }
+}
+
+/// The kinds whose tasks workers take.
+fn pulled(settings: &Settings) -> BTreeSet<Kind> {
+    let kinds = settings.kinds.iter();
+    let pulled = kinds.filter(|(_, of_kind)| of_kind.deliver == Deliver::Pull);
+    pulled.map(|(kind, _)| kind.clone()).collect()
+}
+
+/// How fast kinds may start.
+fn paces(settings: &Settings) -> Paces {
+    Paces(by_kind(settings, KindSettings::pace))
+}
+
+/// The kinds whose tasks take turns.
+fn share_by(settings: &Settings) -> ShareBy {
+    ShareBy(by_kind(settings, |of_kind| of_kind.share_by.clone()))
 }
 
 /// What is configured of each kind.
@@ -320,6 +357,7 @@ pub(crate) fn callback_handler(
     settings: &Settings,
     outbound: &Outbound,
     clock: Arc<dyn Clock>,
+    secrets: Arc<dyn Secrets>,
 ) -> CallbackHandler {
     let otherwise = CallbackSettings {
         url: None,
@@ -345,6 +383,7 @@ pub(crate) fn callback_handler(
         caller: outbound.caller(clock),
         by_kind,
         otherwise,
+        secrets,
     }
 }
 
@@ -386,6 +425,9 @@ mod tests {
     fn what_is_set_about_kinds_and_backups_is_put_in_force() {
         let flags = [
             ("limits.kinds", "3"),
+            ("kinds.MAIL.expires_after", "10m"),
+            ("kinds.MAIL.retry_base", "2h"),
+            ("kinds.PRICE.retry_cap", "2s"),
             ("backup.directory", "kept"),
             ("backup.every", "5m"),
             ("backup.keep", "2"),
@@ -398,6 +440,13 @@ mod tests {
         };
         let settings = config::load(&inputs, Need::Everything).settings.unwrap();
         assert_eq!(kinds(&settings).waiting_max, Some(3));
+        let mail = Kind::parse("MAIL").unwrap();
+        assert_eq!(kinds(&settings).expires_after_s, [(mail, 600)].into());
+        let backoff = |kind: &KindSettings| kind.backoff(settings.retry).unwrap();
+        let waits: Vec<_> = settings.kinds.values().map(backoff).collect();
+        let waits: Vec<_> = waits.iter().map(|it| (it.base, it.cap)).collect();
+        let (long, short) = (SignedDuration::from_hours(2), SignedDuration::from_secs(2));
+        assert_eq!(waits, [(long, long), (short, short)], "never above the cap");
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let backups = backups(&settings, &clock).unwrap();
         assert_eq!(backups.every, SignedDuration::from_mins(5));

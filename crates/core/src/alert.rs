@@ -28,10 +28,10 @@ pub mod words;
 
 use std::fmt;
 
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::{plan::ScheduleName, source::SourceId, task::Kind};
+use crate::{edition::EditionId, plan::ScheduleName, source::SourceId, task::Kind};
 
 names! {
     /// An alert rule. Its name is stored: it never changes.
@@ -62,6 +62,10 @@ names! {
         Unfinished = "unfinished",
         /// No story of an edition could be completed.
         Empty = "empty",
+        /// An edition waits for a person to approve it, or was dropped because nobody did.
+        Approval = "approval",
+        /// An edition is held because it is below its quality standard.
+        Quality = "quality",
         /// A batch of an edition used too many requests.
         Spendthrift = "spendthrift",
         /// A destination lacks an edition, or may lack it.
@@ -100,15 +104,16 @@ pub enum About {
     Kind(Kind),
     /// A source.
     Source(SourceId),
-    /// The edition of a day.
-    Edition(Date),
+    /// The edition of a name and a day.
+    Edition(EditionId),
     /// An edition at one of its destinations.
     Delivery {
-        /// The edition's day.
-        date: Date,
+        edition: EditionId,
         /// The destination's name.
         destination: String,
     },
+    /// A calendar, by its name.
+    Calendar(String),
     /// A node, by its name.
     Node(String),
     /// All sources together.
@@ -132,20 +137,24 @@ impl About {
             "source" => name.parse().ok().map(SourceId).map(Self::Source),
             "edition" => name.parse().ok().map(Self::Edition),
             "delivery" => {
-                let (date, destination) = name.split_once('/')?;
+                let (edition, destination) = name.split_once('/')?;
                 let destination = destination.to_owned();
-                let date = date.parse().ok()?;
-                Some(Self::Delivery { date, destination })
+                let edition = edition.parse().ok()?;
+                Some(Self::Delivery {
+                    edition,
+                    destination,
+                })
             }
+            "calendar" => Some(Self::Calendar(name.to_owned())),
             "node" => Some(Self::Node(name.to_owned())),
             _ => None,
         }
     }
 
-    /// The day of the edition it is about, if it is about one.
-    pub fn edition(&self) -> Option<Date> {
+    /// The edition it is about, if it is about one.
+    pub fn edition(&self) -> Option<EditionId> {
         match self {
-            Self::Edition(date) | Self::Delivery { date, .. } => Some(*date),
+            Self::Edition(edition) | Self::Delivery { edition, .. } => Some(*edition),
             _ => None,
         }
     }
@@ -157,8 +166,12 @@ impl fmt::Display for About {
             Self::Schedule(name) => write!(f, "schedule:{name}"),
             Self::Kind(kind) => write!(f, "kind:{}", kind.as_str()),
             Self::Source(id) => write!(f, "source:{id}"),
-            Self::Edition(date) => write!(f, "edition:{date}"),
-            Self::Delivery { date, destination } => write!(f, "delivery:{date}/{destination}"),
+            Self::Edition(id) => write!(f, "edition:{id}"),
+            Self::Delivery {
+                edition,
+                destination,
+            } => write!(f, "delivery:{edition}/{destination}"),
+            Self::Calendar(name) => write!(f, "calendar:{name}"),
             Self::Node(name) => write!(f, "node:{name}"),
             Self::Fleet => f.write_str("fleet"),
             Self::Clock => f.write_str("clock"),
@@ -177,7 +190,7 @@ pub struct Key {
     /// What is wrong.
     pub rule: Rule,
     /// What it is about, as `schedule:NAME`, `kind:KIND`, `source:NUMBER`, `edition:DATE`,
-    /// `node:NAME`, `fleet` or `clock`.
+    /// `calendar:NAME`, `node:NAME`, `fleet` or `clock`.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub about: About,
@@ -267,11 +280,12 @@ mod tests {
             About::Schedule(ScheduleName::parse("nightly").unwrap()),
             About::Kind(Kind::parse("ARTICLE_PUBLISH").unwrap()),
             About::Source(SourceId(17)),
-            About::Edition(jiff::civil::date(2026, 1, 4)),
+            About::Edition(jiff::civil::date(2026, 1, 4).into()),
             About::Delivery {
-                date: jiff::civil::date(2026, 1, 4),
+                edition: "weekly@2026-01-04".parse().unwrap(),
                 destination: "telegram/日报".to_owned(),
             },
+            About::Calendar("de-be".to_owned()),
             About::Node("a:b".to_owned()),
             About::Fleet,
             About::Clock,

@@ -60,6 +60,12 @@ impl Budget {
         Self::filled(u32::MAX, Some(Arc::clone(whole)))
     }
 
+    /// A part of another request budget that holds no more than `requests`: what overlaps does not
+    /// spend what belongs to the others.
+    pub fn part(whole: &Arc<Self>, requests: u32) -> Arc<Self> {
+        Self::filled(requests, Some(Arc::clone(whole)))
+    }
+
     fn filled(requests: u32, within: Option<Arc<Self>>) -> Arc<Self> {
         Arc::new(Self {
             within,

@@ -9,9 +9,13 @@
 //! | 408, 425, 429, 5xx, no answer | it may pass: retry |
 //! | anything else, redirects included | refused for good: give up |
 
+mod options;
+
 use jiff::{SignedDuration, Timestamp, fmt::rfc2822};
 
 use crate::finish::Outcome;
+
+pub use options::{Callback, TIMEOUT_S_MAX};
 
 /// An answer that means "this had already taken effect": a status, and the `code` in the answer's
 /// JSON body when the status alone is not enough. Written `409` or `409:already_published`.

@@ -1,4 +1,4 @@
-//! Editions: one day's digest, built in bounded bites and published once.
+//! Editions: a digest of a name and a day ([`id`]), built in bounded bites and published once.
 //!
 //! ```text
 //!            story list      first batch     nothing pending     every delivery settled
@@ -23,37 +23,58 @@
 //!   the story goes back to `pending` (ED-15). Nothing waits for a process that is gone.
 //! - Batch indices only grow, so an index fences like a term: the end of a batch that was given up
 //!   changes nothing.
-//! - What leaves is recorded before it leaves ([`delivery`], ED-12).
+//! - What leaves is recorded before it leaves ([`delivery`], ED-12), and nothing leaves that is held
+//!   ([`hold`], ED-39, ED-42).
+//! - Readers have it when they expect it, with as much as there was time for ([`ladder`], ED-38).
 
 pub mod account;
 pub mod batch;
 pub mod day;
+pub mod deadline;
 pub mod delivery;
 pub mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod forecast;
+pub mod hold;
+pub mod id;
+pub mod ladder;
+pub mod overview;
 pub mod plain;
 pub mod plan;
 pub mod port;
+pub mod quality;
+pub mod quote;
 pub mod rank;
+pub mod reading;
+pub mod remark;
+pub mod review;
+pub mod revision;
 pub mod rules;
+pub mod same;
 pub mod story;
 pub mod summary;
 pub mod turn;
 
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use self::{
+    hold::Hold,
+    revision::{Correction, Retraction},
+};
 use crate::task::{Identity, Invalid};
 
 pub use account::{Account, Counts};
+pub use id::{EditionId, EditionName};
 
 /// The kind of work that a tick's schedule fires at: one look at the day's edition. It is done in
 /// the firing itself, so no task has this kind.
 pub const EDITION_TICK: &str = "EDITION_TICK";
 /// The kind of the tasks that build one edition to its end, on request.
 pub const EDITION_RUN: &str = "EDITION_RUN";
+/// What the subjects of ticks begin with.
+const TICK_PREFIX: &str = "edition-tick:";
 /// What the subjects of these tasks begin with.
 const SUBJECT_PREFIX: &str = "edition:";
 
@@ -93,8 +114,8 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Edition {
-    /// Its day, in the edition's own time zone; no two editions share one.
-    pub date: Date,
+    #[serde(flatten)]
+    pub id: EditionId,
     pub state: State,
     /// What it was when it was archived.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,8 +139,29 @@ pub struct Edition {
     pub reopened_at: Option<Timestamp>,
     /// When every destination had it.
     pub published_at: Option<Timestamp>,
-    /// What last went wrong, or why it ended as it did.
+    /// What last went wrong, why it is held, or why it ended as it did.
     pub reason: Option<String>,
+    /// Why its newest document waits or waited for a person, and what was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Hold>,
+    /// Who took it back, and why; readers see only that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<Retraction>,
+    /// What people corrected, in order: documents made later have it, too.
+    #[serde(skip)]
+    pub corrections: Vec<Correction>,
+    /// When readers expect it; null if it has no deadline.
+    pub due_at: Option<Timestamp>,
+    /// When readers first had it.
+    #[serde(skip)]
+    pub ready_at: Option<Timestamp>,
+    /// Since when it is worked on again by itself, to improve what was degraded or is held.
+    #[serde(skip)]
+    pub improving_at: Option<Timestamp>,
+    /// What opens it, as a model wrote it once its last story was completed; empty if it could not.
+    /// None until then, and where there is no model.
+    #[serde(skip)]
+    pub overview: Option<String>,
     /// Counts every write to any of its rows; part of the compare-and-set.
     #[serde(skip)]
     pub version: i64,
@@ -131,9 +173,9 @@ pub struct Edition {
 
 impl Edition {
     /// An edition of which nothing is known yet.
-    pub fn new(date: Date, now: Timestamp) -> Self {
+    pub fn new(id: impl Into<EditionId>, now: Timestamp) -> Self {
         Self {
-            date,
+            id: id.into(),
             state: State::Init,
             archived_from: None,
             revision: 0,
@@ -144,10 +186,23 @@ impl Edition {
             reopened_at: None,
             published_at: None,
             reason: None,
+            hold: None,
+            retraction: None,
+            corrections: Vec::new(),
+            due_at: None,
+            ready_at: None,
+            improving_at: None,
+            overview: None,
             version: 0,
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// The hold that waits for a decision, if one does.
+    pub fn waiting(&self) -> Option<&Hold> {
+        let open = self.state == State::Aggregating;
+        self.hold.as_ref().filter(|hold| open && hold.is_waiting())
     }
 
     /// Whether it is published in its present form, archived since or not: neither worked on again
@@ -168,16 +223,29 @@ impl Edition {
         } else {
             format!("/{}", self.started_at)
         };
-        let subject = format!("{SUBJECT_PREFIX}{}{again}", self.date);
+        let subject = format!("{SUBJECT_PREFIX}{}{again}", self.id);
         Identity::parse(&subject, EDITION_RUN)
     }
 }
 
+/// The subject of a tick's target: once per slot, and by name unless it is the default edition.
+pub fn tick_subject(name: EditionName) -> String {
+    format!("{TICK_PREFIX}{}{{slot}}", name.prefix())
+}
+
+/// The edition that a subject ticks; the default one if it names none that could be.
+pub fn tick_of(subject: &str) -> EditionName {
+    let named = subject.strip_prefix(TICK_PREFIX);
+    let named = named.and_then(|rest| rest.split_once('@'));
+    let name = named.and_then(|(name, _)| EditionName::parse(name).ok());
+    name.unwrap_or_default()
+}
+
 /// Whose task this is, if it is an edition's.
-pub fn date_of(identity: &Identity) -> Option<Date> {
+pub fn id_of(identity: &Identity) -> Option<EditionId> {
     let named = identity.subject.as_str().strip_prefix(SUBJECT_PREFIX)?;
-    let date = named.split('/').next()?;
-    date.parse().ok()
+    let id = named.split('/').next()?;
+    id.parse().ok()
 }
 
 #[cfg(test)]
@@ -196,8 +264,33 @@ mod tests {
             second.subject.as_str(),
             "edition:2026-01-04/1970-01-01T00:01:00Z"
         );
-        assert_eq!(date_of(&first), Some(date));
-        assert_eq!(date_of(&second), Some(date));
+        assert_eq!(id_of(&first), Some(date.into()));
+        assert_eq!(id_of(&second), Some(date.into()));
+        edition.id.name = EditionName::parse("weekly").unwrap();
+        let named = edition.run_identity().unwrap();
+        assert_eq!(
+            named.subject.as_str(),
+            "edition:weekly@2026-01-04/1970-01-01T00:01:00Z"
+        );
+        assert_eq!(id_of(&named), Some(edition.id));
+    }
+
+    #[test]
+    fn ed_37_a_tick_names_its_edition_unless_it_is_the_default_one() {
+        assert_eq!(tick_subject(EditionName::default()), "edition-tick:{slot}");
+        let weekly = EditionName::parse("weekly").unwrap();
+        assert_eq!(tick_subject(weekly), "edition-tick:weekly@{slot}");
+        for (subject, name) in [
+            ("edition-tick:2026-01-05T00:00:00Z", EditionName::default()),
+            ("edition-tick:weekly@2026-01-05T00:00:00Z", weekly),
+            (
+                "edition-tick:We@2026-01-05T00:00:00Z",
+                EditionName::default(),
+            ),
+            ("mine", EditionName::default()),
+        ] {
+            assert_eq!(tick_of(subject), name, "{subject}");
+        }
     }
 
     #[test]

@@ -9,7 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     backoff::{Backoff, next_wait},
-    task::{ClaimedTask, NewTask, Status, TaskId, Term, retries_left},
+    event::outgoing::LooseEvent,
+    task::{ClaimedTask, Expiry, NewTask, Status, TaskId, Term, retries_left},
     time::{LATEST, to_micros},
 };
 
@@ -55,6 +56,8 @@ pub enum Outcome {
     },
     /// It was refused for good.
     GiveUp { error: String },
+    /// It was not tried: it had expired before it could start (WK-06). Does not count as an attempt.
+    Expired,
     /// Its node vanished and the lease passed; counts as an attempt (RS-08), but uses up no retry.
     LeaseExpired,
     /// Its node is shutting down; does not count as an attempt.
@@ -119,7 +122,8 @@ impl Outcome {
             Self::LeaseExpired => "the node that ran it stopped answering".to_owned(),
             Self::NotNow { why, .. } => (*why).to_owned(),
             Self::Working { detail, .. } => detail.clone(),
-            Self::Again { .. } | Self::HandedBack => return None,
+            // The task says when: see `finish`.
+            Self::Again { .. } | Self::HandedBack | Self::Expired => return None,
         };
         Some(shorten(&text))
     }
@@ -141,6 +145,10 @@ pub struct Finish {
     pub execute_at: Timestamp,
     /// Whether it waits for that time afterwards.
     pub waits: bool,
+    /// When it expires afterwards.
+    pub expires_at: Option<Timestamp>,
+    /// Whether it was tried at all. A task that ended untried has no last attempt to describe.
+    pub tried: bool,
     /// Whether the history records the attempt.
     pub on_record: bool,
     /// The attempt's detail.
@@ -149,13 +157,15 @@ pub struct Finish {
     pub ended: EndedAttempt,
     /// Its event deliveries: written with the ending, or not at all if the ending is late.
     pub event_tasks: Vec<NewTask>,
+    /// Its events that are delivered together with those of other endings; written likewise.
+    pub loose_events: Vec<LooseEvent>,
 }
 
 impl Finish {
     /// A task that ended keeps its last attempt in its own row; any other attempt needs a separate
-    /// row, because the task's columns are about to describe the next one.
+    /// row, because the task's columns are about to describe the next one, or none.
     pub fn needs_attempt_row(&self) -> bool {
-        self.waits && self.on_record
+        self.on_record && (self.waits || !self.tried)
     }
 
     /// The same ending with less in it, for a store that refuses the whole: without the detail,
@@ -167,9 +177,15 @@ impl Finish {
         };
         let unreported = Self {
             event_tasks: Vec::new(),
+            loose_events: Vec::new(),
             ..unsaid.clone()
         };
         [unsaid, unreported]
+    }
+
+    /// Whether events are written with it.
+    pub fn has_events(&self) -> bool {
+        !self.event_tasks.is_empty() || !self.loose_events.is_empty()
     }
 
     /// Whether the task is over, well or badly.
@@ -198,6 +214,9 @@ pub fn finish(
     now: Timestamp,
     jitter: u64,
 ) -> Finish {
+    // A node that died before it could end what had expired changes nothing about it.
+    let untried = *outcome == Outcome::LeaseExpired && task.expiry.is_over(task.started_at);
+    let outcome = if untried { &Outcome::Expired } else { outcome };
     let next = after(task, outcome, backoff, now, jitter);
     Finish {
         task_id: task.id,
@@ -205,8 +224,12 @@ pub fn finish(
         status: next.status,
         attempt: next.attempt,
         expiries: next.expiries,
-        execute_at: next.try_at.unwrap_or(task.execute_at),
+        execute_at: next
+            .try_at
+            .map_or(task.execute_at, |at| next.expiry.bound(at)),
         waits: next.try_at.is_some(),
+        expires_at: next.expiry.at,
+        tried: *outcome != Outcome::Expired,
         on_record: !matches!(
             outcome,
             Outcome::Again {
@@ -217,7 +240,10 @@ pub fn finish(
                 ..
             } | Outcome::NotNow { .. }
         ),
-        detail: outcome.detail(),
+        detail: match outcome {
+            Outcome::Expired => Some(expired(task)),
+            outcome => outcome.detail(),
+        },
         ended: EndedAttempt {
             attempt: task.attempt,
             due_at: task.execute_at,
@@ -226,6 +252,7 @@ pub fn finish(
             outcome: outcome.name(),
         },
         event_tasks: Vec::new(),
+        loose_events: Vec::new(),
     }
 }
 
@@ -234,6 +261,7 @@ struct After {
     attempt: u32,
     expiries: u32,
     try_at: Option<Timestamp>,
+    expiry: Expiry,
 }
 
 fn after(
@@ -249,17 +277,26 @@ fn after(
         attempt,
         expiries,
         try_at: None,
+        expiry: task.expiry,
     };
     // What the task itself has failed at.
     let failures = attempt.saturating_sub(expiries);
     match outcome {
         Outcome::Done { .. } => ends(Status::Success),
         Outcome::GiveUp { .. } => ends(Status::Fail),
-        Outcome::Again { at, .. } | Outcome::Working { at, .. } => After {
-            status: Status::Init,
-            attempt: 0,
-            expiries: 0,
-            try_at: Some(to_micros((*at).max(now))),
+        Outcome::Again { at, .. } | Outcome::Working { at, .. } => {
+            let at = to_micros((*at).max(now));
+            After {
+                status: Status::Init,
+                attempt: 0,
+                expiries: 0,
+                try_at: Some(at),
+                expiry: task.expiry.moved_to(at),
+            }
+        }
+        Outcome::Expired => After {
+            attempt: attempt.saturating_sub(1),
+            ..ends(Status::Fail)
         },
         Outcome::HandedBack => untried(task, task.execute_at),
         Outcome::NotNow { at, .. } => untried(task, to_micros((*at).max(now))),
@@ -272,6 +309,7 @@ fn after(
                 attempt,
                 expiries,
                 try_at: Some(try_at),
+                expiry: task.expiry,
             }
         }
         // The lease itself was the wait.
@@ -283,6 +321,7 @@ fn after(
                 attempt,
                 expiries,
                 try_at: comes_back.then_some(now),
+                expiry: task.expiry,
             }
         }
     }
@@ -301,6 +340,15 @@ fn untried(task: &ClaimedTask, try_at: Timestamp) -> After {
         attempt,
         expiries: task.expiries,
         try_at: Some(try_at),
+        expiry: task.expiry,
+    }
+}
+
+/// What is said about a task that was not tried in time.
+fn expired(task: &ClaimedTask) -> String {
+    match task.expiry.at {
+        Some(at) => format!("expired: was to start before {at}"),
+        None => "expired".to_owned(),
     }
 }
 

@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     reschedule::{Cancel, Put, Request},
     task::{
-        ClaimedTask, Identity, Kind, Payload, Priority, Revision, Status, Subject, Task, TaskId,
-        Term,
+        ClaimedTask, Expiry, Identity, Kind, Payload, Priority, Revision, Status, Subject, Tags,
+        Task, TaskId, Term,
     },
 };
 
@@ -85,9 +85,12 @@ pub(crate) fn row(standing: Standing) -> Task {
         due_at: standing.waits().then_some(execute_at),
         payload: Payload::parse(r#"{"article":42}"#, 1000).unwrap(),
         callback_url: Some("http://127.0.0.1:9/publish".to_owned()),
+        call_options: None,
         priority: Priority::new(7).unwrap(),
+        tags: Tags::NONE,
         attempt: u32::from(tried),
         max_retry: 2,
+        expiry: Expiry::NEVER,
         term: Term(i64::from(tried)),
         revision: Revision(KNOWN),
         decisions: 3,
@@ -109,8 +112,11 @@ pub(crate) fn put(execute_at: Timestamp, revision: Option<i64>) -> Request {
         execute_at,
         payload: None,
         callback_url: None,
+        call_options: None,
         max_retry: None,
         priority: None,
+        expires: None,
+        tags: None,
         revision: revision.map(Revision),
     })
 }
@@ -136,6 +142,8 @@ pub(crate) fn claimed(attempt: u32, max_retry: u32) -> ClaimedTask {
         started_at: at(-10),
         payload: row.payload,
         callback_url: row.callback_url,
+        call_options: row.call_options,
+        expiry: row.expiry,
         revision: row.revision,
     }
 }

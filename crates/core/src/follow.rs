@@ -30,7 +30,9 @@ use crate::{
 };
 
 pub use course::{Course, CourseOutcome, course};
-pub use report::{InvalidReport, Report, Reported, Stage, may_report, signed_id, to_url};
+pub use report::{
+    InvalidReport, Report, Reported, Stage, may_report, signed_id, to_standard, to_url,
+};
 
 /// How long a firing's work may take, by default.
 pub const RUN_TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_hours(24);

@@ -9,7 +9,7 @@ mod page;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     reschedule::{DecisionId, Requested, Rule},
@@ -25,11 +25,11 @@ pub const DECISIONS_KEPT: u32 = 1_000;
 pub const REPEATED_WITHIN: u32 = 64;
 
 /// A decision recorded on a row after its creation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Decision {
     /// Which one.
-    #[serde(flatten, serialize_with = "with_row")]
+    #[serde(flatten, serialize_with = "with_row", deserialize_with = "without_row")]
     #[cfg_attr(feature = "schema", schema(value_type = Receipted))]
     pub id: DecisionId,
     /// When it was made.
@@ -44,7 +44,7 @@ pub struct Decision {
     /// The time afterwards.
     pub execute_at: Timestamp,
     /// The revision afterwards.
-    #[serde(skip_serializing_if = "is_unknown")]
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub revision: i64,
     /// The row that took over, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<Requested>,
     /// How often the same was requested; more than once only where it changed nothing.
-    #[serde(skip_serializing_if = "is_once")]
+    #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u32,
     /// When it was requested the last time, if more than once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Decision {
 }
 
 /// A decision's name, and the row it was made on.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DecisionName))]
 struct Receipted {
     #[cfg_attr(feature = "schema", schema(value_type = String))]
@@ -72,6 +72,14 @@ struct Receipted {
 fn with_row<S: Serializer>(id: &DecisionId, serializer: S) -> Result<S::Ok, S::Error> {
     let (receipt, task_id) = (*id, id.task_id);
     Receipted { receipt, task_id }.serialize(serializer)
+}
+
+fn without_row<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DecisionId, D::Error> {
+    Ok(Receipted::deserialize(deserializer)?.receipt)
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// A row that was written first keeps only its newest revision; 0 means unknown.
@@ -117,7 +125,7 @@ pub struct Attempt {
 }
 
 /// Something that happened to a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum HistoryEvent {

@@ -16,17 +16,23 @@
 //! whatever changes a row changes its status, its term or its decision count, so a guard never
 //! matches a row that moved on.
 
+mod change;
 mod receipt;
+mod refused;
 
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
 
+use crate::callback::Callback;
 use crate::task::{
-    Identity, MAX_RETRY_DEFAULT, NewTask, Payload, Priority, Revision, Status, Task, TaskId, Term,
+    Expires, Expiry, Identity, MAX_RETRY_DEFAULT, NewTask, Payload, Priority, Revision, Status,
+    Tags, Task,
 };
 
+pub use change::{Amend, Change, Guard, Retagged};
 pub use receipt::{DecisionId, Receipt, Requested};
+pub use refused::{NothingThere, Refused};
 
 /// A request to try a task at a time (again).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,10 +45,16 @@ pub struct Put {
     pub payload: Option<Payload>,
     /// `None` keeps what the identity's current row has.
     pub callback_url: Option<String>,
+    /// What is not set in it keeps what the identity's current row has.
+    pub call_options: Option<Box<Callback>>,
     /// `None` keeps what the identity's current row has.
     pub max_retry: Option<u32>,
     /// `None` keeps what the identity's current row has.
     pub priority: Option<Priority>,
+    /// `None` keeps what the identity's current row has.
+    pub expires: Option<Expires>,
+    /// `None` keeps what the identity's current row has.
+    pub tags: Option<Tags>,
     /// The requester's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
@@ -55,8 +67,11 @@ impl Put {
             execute_at,
             payload: None,
             callback_url: None,
+            call_options: None,
             max_retry: None,
             priority: None,
+            expires: None,
+            tags: None,
             revision: None,
         }
     }
@@ -100,7 +115,8 @@ impl Request {
         }
     }
 
-    fn revision(&self) -> Option<Revision> {
+    /// The requester's own number, if it came with one.
+    pub fn revision(&self) -> Option<Revision> {
         match self {
             Self::Put(put) => put.revision,
             Self::Cancel(cancel) => cancel.revision,
@@ -142,125 +158,13 @@ impl Rule {
     }
 }
 
-/// The row a decision was made from, exactly as seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guard {
-    /// Which row.
-    pub task_id: TaskId,
-    /// Its status then.
-    pub status: Status,
-    /// Its term then.
-    pub term: Term,
-    /// Its decision count then.
-    pub decisions: u32,
-}
-
-impl Guard {
-    /// Pins a row as it is now.
-    pub fn of(task: &Task) -> Self {
-        Self {
-            task_id: task.id,
-            status: task.status,
-            term: task.term,
-            decisions: task.decisions,
-        }
-    }
-}
-
-/// What happens to the current row. Every amendment also writes one decision into the history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Amend {
-    /// The row must still be exactly this.
-    pub guard: Guard,
-    /// Its status afterwards.
-    pub status: Status,
-    /// Whether it stays the newest of its identity.
-    pub current: bool,
-    /// Its time before.
-    pub old_execute_at: Timestamp,
-    /// Its time afterwards.
-    pub execute_at: Timestamp,
-    /// Whether it waits for that time afterwards.
-    pub waits: bool,
-    /// `None` leaves it.
-    pub payload: Option<Payload>,
-    /// Afterwards.
-    pub callback_url: Option<String>,
-    /// Afterwards.
-    pub priority: Priority,
-    /// Afterwards.
-    pub max_retry: u32,
-    /// Afterwards.
-    pub revision: Revision,
-}
-
-impl Amend {
-    /// Leaves the row as it is; only the decision is recorded.
-    pub fn of(task: &Task) -> Self {
-        Self {
-            guard: Guard::of(task),
-            status: task.status,
-            current: true,
-            old_execute_at: task.execute_at,
-            execute_at: task.execute_at,
-            waits: task.due_at.is_some(),
-            payload: None,
-            callback_url: task.callback_url.clone(),
-            priority: task.priority,
-            max_retry: task.max_retry,
-            revision: task.revision,
-        }
-    }
-}
-
-/// A decision, ready to be carried out in one conditional step.
-///
-/// `amend` alone changes or annotates the current row, `insert` alone writes the first row of an
-/// identity, both together replace the current row by a new one in one transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Which rule applied.
-    pub rule: Rule,
-    /// Who requested it.
-    pub origin: String,
-    /// When it was decided.
-    pub decided_at: Timestamp,
-    /// What was requested, where that changed nothing. The same again, by the same requester, is
-    /// counted and not written again.
-    pub requested: Option<Requested>,
-    /// What happens to the current row.
-    pub amend: Option<Amend>,
-    /// The row to write.
-    pub insert: Option<NewTask>,
-}
-
-impl Change {
-    /// The earliest instant at which a node would have to notice this change.
-    pub fn wakes_at(&self) -> Option<Timestamp> {
-        let amended = self
-            .amend
-            .as_ref()
-            .filter(|amend| amend.waits)
-            .map(|amend| amend.execute_at);
-        self.insert.as_ref().and_then(NewTask::due_at).or(amended)
-    }
-}
-
-/// Nothing has this identity, so there is nothing to withdraw.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no task {identity}")]
-pub struct NothingThere {
-    /// The identity asked about.
-    pub identity: Identity,
-}
-
 /// Decides what a request does to an identity whose current row is `current`.
 pub fn decide(
     current: Option<&Task>,
     request: &Request,
     origin: &str,
     now: Timestamp,
-) -> Result<Change, NothingThere> {
+) -> Result<Change, Refused> {
     let (rule, amend, insert) = match (current, request) {
         (None, Request::Put(put)) => (Rule::Created, None, Some(first(put, origin, now))),
         (None, Request::Cancel(cancel)) => {
@@ -268,14 +172,18 @@ pub fn decide(
         }
         (Some(task), request) => decide_on(task, request, origin, now),
     };
-    Ok(Change {
+    let change = Change {
         rule,
         origin: origin.to_owned(),
         decided_at: now,
         requested: rule.changes_nothing().then(|| request.requested()),
         amend,
         insert,
-    })
+    };
+    if !rule.changes_nothing() {
+        change.check_expiry()?;
+    }
+    Ok(change)
 }
 
 fn decide_on(
@@ -356,13 +264,30 @@ fn is_as_requested(task: &Task, put: &Put, now: Timestamp) -> bool {
             .callback_url
             .as_ref()
             .is_none_or(|url| task.callback_url.as_ref() == Some(url))
+        && call_options(put, Some(task)) == task.call_options
         && keeps(put.priority.as_ref(), &task.priority)
         && keeps(put.max_retry.as_ref(), &task.max_retry)
+        && put.expires.is_none_or(|expires| expires.is(task.expiry))
+        && keeps(put.tags.as_ref(), &task.tags)
 }
 
 /// A time in the past means now (RS-11).
 fn when(put: &Put, now: Timestamp) -> Timestamp {
     put.execute_at.max(now)
+}
+
+/// What the request says about the expiry, or else what there was, moved with the time.
+fn expiry(put: &Put, kept: Expiry, now: Timestamp) -> Expiry {
+    let execute_at = when(put, now);
+    put.expires.map_or_else(
+        || kept.moved_to(execute_at),
+        |expires| Expiry::of(expires, execute_at),
+    )
+}
+
+fn call_options(put: &Put, task: Option<&Task>) -> Option<Box<Callback>> {
+    let kept = task.and_then(|task| task.call_options.as_deref());
+    Callback::onto(put.call_options.as_deref(), kept)
 }
 
 fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
@@ -372,9 +297,13 @@ fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
         execute_at: when(put, now),
         payload: put.payload.clone().unwrap_or_default(),
         callback_url: put.callback_url.clone(),
+        call_options: call_options(put, None),
         priority: put.priority.unwrap_or_default(),
         max_retry: put.max_retry.unwrap_or(MAX_RETRY_DEFAULT),
+        share_key: None,
+        expiry: expiry(put, Expiry::NEVER, now),
         revision: put.revision.unwrap_or(Revision::NONE),
+        tags: put.tags.clone().unwrap_or_default(),
         origin: origin.to_owned(),
         replaces: None,
     }
@@ -393,9 +322,13 @@ fn tombstone(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, N
         execute_at: now,
         payload: Payload::default(),
         callback_url: None,
+        call_options: None,
         priority: Priority::DEFAULT,
         max_retry: MAX_RETRY_DEFAULT,
+        share_key: None,
+        expiry: Expiry::NEVER,
         revision,
+        tags: Tags::NONE,
         origin: origin.to_owned(),
         replaces: None,
     })
@@ -411,9 +344,13 @@ fn successor(task: &Task, put: &Put, revision: Revision, origin: &str, now: Time
             .callback_url
             .clone()
             .or_else(|| task.callback_url.clone()),
+        call_options: call_options(put, Some(task)),
         priority: put.priority.unwrap_or(task.priority),
         max_retry: put.max_retry.unwrap_or(task.max_retry),
+        share_key: None,
+        expiry: expiry(put, task.expiry, now),
         revision,
+        tags: put.tags.clone().unwrap_or_else(|| task.tags.clone()),
         origin: origin.to_owned(),
         replaces: Some(task.id),
     }
@@ -428,11 +365,20 @@ fn move_to(task: &Task, put: &Put, revision: Revision, now: Timestamp) -> Amend 
             .callback_url
             .clone()
             .or_else(|| task.callback_url.clone()),
+        call_options: call_options(put, Some(task)),
         priority: put.priority.unwrap_or(task.priority),
         max_retry: put.max_retry.unwrap_or(task.max_retry),
+        expiry: expiry(put, task.expiry, now),
         revision,
+        tags: retagged(task, put),
         ..Amend::of(task)
     }
+}
+
+fn retagged(task: &Task, put: &Put) -> Option<Retagged> {
+    let after = put.tags.clone().filter(|tags| *tags != task.tags)?;
+    let before = task.tags.clone();
+    Some(Retagged { before, after })
 }
 
 fn withdraw(task: &Task, revision: Revision) -> Amend {

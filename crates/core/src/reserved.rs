@@ -11,8 +11,10 @@
 //! every event carries a revision.
 
 use crate::{
+    bulk::BULK_CHANGE,
     edition::{self, EDITION_RUN},
     event::outgoing,
+    newsletter::EDITION_MAIL,
     plan::{DISPATCH, PING_DELIVERY},
     reschedule::{Cancel, Put, Request},
     source::{SOURCE_CHECK, SourceId},
@@ -20,12 +22,14 @@ use crate::{
 };
 
 /// All of them.
-pub const KINDS: [&str; 5] = [
+pub const KINDS: [&str; 7] = [
     DISPATCH,
     outgoing::KIND,
     PING_DELIVERY,
     SOURCE_CHECK,
     EDITION_RUN,
+    EDITION_MAIL,
+    BULK_CHANGE,
 ];
 
 /// Whether tasks of this kind are the engine's.
@@ -68,16 +72,16 @@ pub fn may_try_again(row: &Task) -> bool {
 /// delivers is made by deciding, never by asking.
 pub fn may_fire(identity: &Identity) -> bool {
     match identity.kind.as_str() {
-        DISPATCH | outgoing::KIND | PING_DELIVERY => false,
+        DISPATCH | outgoing::KIND | PING_DELIVERY | BULK_CHANGE | EDITION_MAIL => false,
         SOURCE_CHECK => SourceId::of(identity).is_some(),
-        EDITION_RUN => edition::date_of(identity).is_some(),
+        EDITION_RUN => edition::id_of(identity).is_some(),
         _ => true,
     }
 }
 
-/// Pause or resume the source instead of its task.
+/// Pause or resume the source instead of its task, and cancel the bulk change instead of its own.
 fn is_steered_by_hand(kind: &Kind) -> bool {
-    kind.as_str() != SOURCE_CHECK
+    ![SOURCE_CHECK, BULK_CHANGE].contains(&kind.as_str())
 }
 
 /// A time and nothing else.

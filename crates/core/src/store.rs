@@ -7,13 +7,18 @@
 //! [`Store::database_time`], to correct the node's.
 
 mod alert;
+mod bulk;
 mod calendar;
 mod courtesy;
 mod edition;
 mod error;
+mod find;
 mod firing;
+mod inbox;
 mod monitor;
+mod newsletter;
 mod overview;
+mod pace;
 mod page;
 mod permit;
 mod run_log;
@@ -26,16 +31,21 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use alert::{AlertFilter, AlertStore};
+pub use bulk::BulkStore;
 pub use calendar::CalendarStore;
 pub use courtesy::{CourtesyQuery, CourtesyStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result, chain};
+pub use find::{COUNTED_MAX, CountBy, GROUPS_MAX, Reading, TaskCount, TaskCounts, TaskFilter};
 pub use firing::FiringStore;
+pub use inbox::{InboxDecider, InboxStore, InboxTaken, InboxVerdict};
 pub use monitor::{MonitorKey, MonitorKeys, MonitorStore};
+pub use newsletter::{NewsletterStore, SubscriberCount, SubscriberFilter};
 pub use overview::{
-    Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
-    TaskLine, TaskSearch,
+    Activity, ActivityCursor, ActivityFilter, ClaimLine, Coming, ComingTasks, OverviewStore,
+    SlotLine, StatusCount, TaskLine, TaskSearch,
 };
+pub use pace::{PaceStore, PausedKind, StartRequest};
 pub use page::{EXAMINED_MAX, Page};
 pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use run_log::{LogExtent, LogPage, LogPiece, LogWrite, PIECE_BYTES_MAX, RunId, RunLogStore};
@@ -52,7 +62,9 @@ use crate::{
     clock::Mark,
     finish::Finish,
     history::{Attempt, Decision, HistoryCursor},
+    pace::Rate,
     reschedule::{Change, Receipt},
+    share::Turn,
     task::{ClaimedTask, Identity, Kind, Status, Task, TaskId},
     token::Token,
 };
@@ -140,6 +152,13 @@ pub struct ClaimRequest {
     pub slots: usize,
     /// How many of these kinds, at most; a kind that is not named is limited by `slots` alone.
     pub limits: Vec<(Kind, usize)>,
+    /// Only these kinds; any, if none is named. The cost is that of these kinds.
+    pub kinds: Vec<Kind>,
+    /// How fast these kinds may start, in all nodes together. The claim uses up what it takes, in
+    /// the same transaction.
+    pub rates: Vec<(Kind, Rate)>,
+    /// Kinds whose tasks take turns by a key, and where these begin ([`crate::share`]).
+    pub turns: Vec<Turn>,
 }
 
 impl ClaimRequest {
@@ -159,8 +178,11 @@ impl ClaimRequest {
 pub struct Claimed {
     /// The tasks, highest priority first.
     pub tasks: Vec<ClaimedTask>,
-    /// When the next waiting task of a kind with room is due; may have passed already.
+    /// When the next waiting task of a kind with room is due; may have passed already. Of a kind
+    /// that is paused or out of starts, when that is over.
     pub next_due_at: Option<Timestamp>,
+    /// Of the kinds that take turns and of which something was taken, the last key that had one.
+    pub turns: Vec<(Kind, Option<String>)>,
 }
 
 /// The result of a [`Finish`].
@@ -172,6 +194,16 @@ pub enum Finished {
     Late,
 }
 
+/// A task that a worker names, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenTask {
+    /// Its newest attempt, without the payload.
+    pub task: ClaimedTask,
+    pub status: Status,
+    /// The worker's claim that it runs under, if it does.
+    pub claim_id: Option<ClaimId>,
+}
+
 /// A claim whose lease has passed, with those of its tasks that still run under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpiredClaim {
@@ -181,30 +213,6 @@ pub struct ExpiredClaim {
     pub node: String,
     /// What it left behind.
     pub tasks: Vec<ClaimedTask>,
-}
-
-/// Which tasks to list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TaskFilter {
-    /// Only this kind.
-    pub kind: Option<Kind>,
-    /// Only subjects that start so.
-    pub subject_prefix: Option<String>,
-    /// Only this status.
-    pub status: Option<Status>,
-    /// Only rows numbered below this: the cursor of the page before.
-    pub before: Option<TaskId>,
-    /// How many rows are examined at most; [`EXAMINED_MAX`] where nothing is said.
-    pub among: Option<usize>,
-    /// How many at most.
-    pub limit: usize,
-}
-
-impl TaskFilter {
-    /// Whether every row fits.
-    pub fn is_empty(&self) -> bool {
-        self.kind.is_none() && self.subject_prefix.is_none() && self.status.is_none()
-    }
 }
 
 /// Which part of an identity's history to load.
@@ -282,13 +290,25 @@ pub trait TaskStore: Send + Sync {
     /// Takes due tasks: RUNNING, term + 1, attempt + 1, under one claim. Higher priorities first,
     /// then an even share for every kind, then by time. A node that dies right after this call has
     /// taken them anyway; they come back when the lease passes. A task that cannot be read is not
-    /// taken: it ends as FAIL, which says why, so that it does not block others again.
+    /// taken: it ends as FAIL, which says why, so that it does not block others again. A task that
+    /// has expired is taken like any other; whoever takes it ends it instead of starting it. No task
+    /// of a kind that is paused is taken ([`PaceStore`]), and no more of a kind than its rate allows.
     async fn claim(&self, request: ClaimRequest) -> Result<Claimed>;
+
+    /// Takes waiting tasks that have expired at `now`, whatever their kind and their time, to be
+    /// ended: those of kinds that nobody claims would wait for ever. Earliest expiry first, as many
+    /// as there are slots, and otherwise as [`Self::claim`].
+    async fn claim_expired(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>>;
 
     /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>>;
 
-    /// Extends those of the claims whose lease has not passed at `now`, and returns which. Only a
+    /// The tasks with these numbers, in the order asked, and which claims of `session` they run
+    /// under. One that cannot be read is left out like one that does not exist.
+    async fn load_taken(&self, ids: &[TaskId], session: &str) -> Result<Vec<Option<TakenTask>>>;
+
+    /// Extends those of the claims whose lease has not passed at `now`, and returns which; a lease
+    /// that is longer already stays as it is. Only a
     /// node's own claims are extended: a claim whose answer was lost on the way has tasks that no
     /// node runs, and must be left to expire. A claim that is missing from the answer has passed
     /// on.
@@ -302,6 +322,10 @@ pub trait TaskStore: Send + Sync {
     /// Forgets claims whose tasks have all been finished.
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()>;
 
+    /// Forgets those of the claims under which no task runs any more; the caller need not know
+    /// which those are.
+    async fn release_ended_claims(&self, claims: &[ClaimId]) -> Result<()>;
+
     /// Claims whose lease has passed at `now`, longest first, at most `limit`. Of their tasks,
     /// those that cannot be read end as FAIL here.
     async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>>;
@@ -312,6 +336,10 @@ pub trait TaskStore: Send + Sync {
     /// A page of rows, newest first. The cost is that of the rows examined, never that of the
     /// table.
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>>;
+
+    /// How many rows fit a filter, in all and by `by`, largest group first. Counts among the newest
+    /// [`COUNTED_MAX`] rows of the table, or of the filter's first tag.
+    async fn count_tasks(&self, filter: &TaskFilter, by: Option<CountBy>) -> Result<TaskCounts>;
 
     /// A part of what is kept about an identity: at least one decision or attempt more than the
     /// page holds, if there are more, so that [`crate::history::page`] can say where to continue.
@@ -419,14 +447,22 @@ pub trait Store:
     + SignInStore
     + OverviewStore
     + PermitStore
+    + PaceStore
     + AlertStore
     + CourtesyStore
     + FiringStore
     + RunLogStore
     + CalendarStore
+    + InboxStore
+    + BulkStore
+    + NewsletterStore
 {
     /// Subscribes to hints; those given before are not repeated.
     fn nudges(&self) -> Box<dyn Nudges>;
+
+    /// Subscribes to hints that something new is in the inbox; `None` where the database has no
+    /// functions that write into it.
+    fn inbox_hints(&self) -> Option<Box<dyn Nudges>>;
 
     /// How long a node may sleep without asking. Changes due much later than this (twice) are not
     /// hinted at.

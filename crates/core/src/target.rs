@@ -138,7 +138,7 @@ impl Method {
 }
 
 /// Headers that a webhook's call sets itself: they say which firing it is, and that it is ours.
-const OWN_HEADERS: [(&str, &str); 5] = [
+pub(crate) const OWN_HEADERS: [(&str, &str); 5] = [
     ("idempotency-key", "it names the firing"),
     ("webhook-id", "it names the call"),
     ("webhook-timestamp", "it is signed"),

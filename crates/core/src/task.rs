@@ -16,16 +16,26 @@
 //! the newest. INVARIANT: the database refuses a second current row, so every decision about an
 //! identity is a compare-and-set on its current row, and at most one live task can exist (RS-01).
 
+mod expiry;
+mod identity;
 mod payload;
+mod tags;
+pub mod why;
 
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::json;
+use crate::{
+    callback::{Callback, TIMEOUT_S_MAX},
+    json,
+};
 
+pub use expiry::{EXPIRES_AFTER_S_MAX, Expires, Expiry};
+pub use identity::{Identity, Kind, Subject};
 pub use payload::Payload;
+pub use tags::{TAG_BYTES_MAX, TAGS_MAX, Tags, parse_tag};
 
 /// Longest subject, in bytes. Long enough for a URL-like name, short enough for an index page.
 pub const SUBJECT_BYTES_MAX: usize = 200;
@@ -106,97 +116,35 @@ pub enum Invalid {
     /// Not positive.
     #[error("revision must be 1 or more, not {0}")]
     Revision(i64),
+    /// Outside the allowed range.
+    #[error("expires_after_s must be 1 to {EXPIRES_AFTER_S_MAX} seconds, or 0 for never, not {0}")]
+    ExpiresAfter(i64),
+    /// Both fields are set.
+    #[error("expires_at and expires_after_s cannot both be set")]
+    ExpiresTwice,
+    /// Outside the allowed range.
+    #[error("callback.timeout_s must be 1 to {TIMEOUT_S_MAX}, not {0}")]
+    CallTimeout(u32),
+    /// A header that cannot be sent, or must not be stored.
+    #[error("callback.headers{name} {why}")]
+    CallHeader {
+        /// Which one, after a dot.
+        name: String,
+        /// What is wrong, as the rest of a sentence; never its value.
+        why: String,
+    },
+    /// Not a plain word.
+    #[error("tag `{given}` must have 1 to {TAG_BYTES_MAX} letters, digits, `.`, `_`, `:` or `-`")]
+    Tag {
+        /// What was given, shortened.
+        given: String,
+    },
+    /// More than are indexed.
+    #[error("a task has at most {TAGS_MAX} tags, not {0}")]
+    Tags(usize),
     /// No status has this name.
     #[error("unknown status `{0}`; one of INIT, RUNNING, SUCCESS, FAIL, CANCELLED")]
     Status(String),
-}
-
-/// What a task is about: `article:42`, `source:17`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
-#[serde(transparent)]
-pub struct Subject(Box<str>);
-
-impl Subject {
-    /// Accepts a subject or says which rule it breaks.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let fits = (1..=SUBJECT_BYTES_MAX).contains(&text.len());
-        if !fits || text.trim() != text || text.chars().any(char::is_control) {
-            return Err(Invalid::Subject { bytes: text.len() });
-        }
-        Ok(Self(text.into()))
-    }
-
-    /// The subject as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// What is tried: `ARTICLE_PUBLISH`, `SOURCE_CHECK`, any name the user likes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
-#[serde(transparent)]
-pub struct Kind(Box<str>);
-
-impl Kind {
-    /// Accepts a kind or says which rule it breaks.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let shaped = text.len() <= KIND_BYTES_MAX
-            && text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && text
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
-        if !shaped {
-            return Err(Invalid::Kind {
-                given: text.chars().take(KIND_BYTES_MAX).collect(),
-            });
-        }
-        Ok(Self(text.into()))
-    }
-
-    /// The kind as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Who a task is: at most one live task exists per identity.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Identity {
-    /// What it is about.
-    pub subject: Subject,
-    /// What is tried.
-    pub kind: Kind,
-}
-
-impl Identity {
-    /// Reads both parts.
-    pub fn parse(subject: &str, kind: &str) -> Result<Self, Invalid> {
-        Ok(Self {
-            subject: Subject::parse(subject)?,
-            kind: Kind::parse(kind)?,
-        })
-    }
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}, {})", self.subject, self.kind)
-    }
 }
 
 /// The status of a task. The names are the founding documents'.
@@ -253,10 +201,18 @@ impl fmt::Display for Status {
 }
 
 /// Which of several due tasks goes first: 9 before 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(transparent)]
+#[serde(try_from = "i64")]
 pub struct Priority(u8);
+
+impl TryFrom<i64> for Priority {
+    type Error = Invalid;
+
+    fn try_from(level: i64) -> Result<Self, Invalid> {
+        Self::new(level)
+    }
+}
 
 impl Priority {
     /// In the middle, so that a later request can go either way.
@@ -324,16 +280,23 @@ pub struct Task {
     /// What the handler needs to know.
     pub payload: Payload,
     /// Where to call, when the task itself says so.
-    #[serde(rename = "callback", serialize_with = "as_callback")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Callback<'static>>))]
+    #[serde(skip)]
     pub callback_url: Option<String>,
+    /// How to call there, when the task itself says so.
+    #[serde(skip)]
+    pub call_options: Option<Box<Callback>>,
+    /// By which it is found.
+    #[serde(skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
     /// Which of several due tasks goes first.
     pub priority: Priority,
     /// Attempts started so far in this round; the one running now counts.
     pub attempt: u32,
     /// Retries allowed after the first attempt.
     pub max_retry: u32,
+    /// From when on it is not tried any more.
+    #[serde(flatten)]
+    pub expiry: Expiry,
     /// Fencing number of the newest claim.
     #[serde(skip)]
     pub term: Term,
@@ -369,20 +332,19 @@ pub struct Task {
     pub finished_at: Option<Timestamp>,
 }
 
-/// Where to call, on the wire.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-struct Callback<'a> {
-    url: &'a str,
-}
-
-#[expect(clippy::ref_option, reason = "serde hands a reference")]
-fn as_callback<S: Serializer>(url: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
-    let callback = url.as_deref().map(|url| Callback { url });
-    callback.serialize(serializer)
-}
-
 impl Task {
+    /// Where and how to call, if the task itself says anything about it.
+    pub fn callback(&self) -> Option<Callback> {
+        if self.callback_url.is_none() && self.call_options.is_none() {
+            return None;
+        }
+        let options = self.call_options.as_deref().cloned();
+        Some(Callback {
+            url: self.callback_url.clone(),
+            ..options.unwrap_or_default()
+        })
+    }
+
     /// Whether it will still be tried, or is being tried.
     pub fn is_live(&self) -> bool {
         self.status == Status::Running || self.due_at.is_some()
@@ -422,6 +384,10 @@ pub struct ClaimedTask {
     pub payload: Payload,
     /// Where to call, when the task itself says so.
     pub callback_url: Option<String>,
+    /// How to call there, when the task itself says so.
+    pub call_options: Option<Box<Callback>>,
+    /// From when on it must not be started: to be asked right before.
+    pub expiry: Expiry,
     /// Number of the newest change of intent.
     pub revision: Revision,
 }
@@ -439,12 +405,20 @@ pub struct NewTask {
     pub payload: Payload,
     /// Where to call, when the task itself says so.
     pub callback_url: Option<String>,
+    /// How to call there, when the task itself says so.
+    pub call_options: Option<Box<Callback>>,
     /// Which of several due tasks goes first.
     pub priority: Priority,
     /// Retries allowed after the first attempt.
     pub max_retry: u32,
+    /// The key it takes turns by; `None` if its kind is not shared ([`crate::share`]).
+    pub share_key: Option<String>,
+    /// From when on it is not tried any more.
+    pub expiry: Expiry,
     /// Number of the change of intent.
     pub revision: Revision,
+    /// By which it is found.
+    pub tags: Tags,
     /// Who requested it.
     pub origin: String,
     /// The row it replaces, if any.

@@ -46,12 +46,27 @@ pub trait Sleeper: Send + Sync {
 /// Nodes share one database, so its clock is the one that counts. Each look at it gives a lower
 /// bound: it shows at least `database` once the answer is here. We adopt the best lower bound of a
 /// round of looks, so the corrected clock never runs ahead of the database's, and an error in the
-/// correction can delay a task but never start it early (RS-15). Where no database clock is ever
-/// looked at, this is the local clock itself.
+/// correction can delay a task but never start it early (RS-15). Each look gives an upper bound as
+/// well: the database showed at most `database` when it was asked. What must not start late asks
+/// for the latest that the time can be (WK-06). Where no database clock is ever looked at, both are
+/// the local clock itself.
 pub struct CorrectedClock {
     local: Arc<dyn Clock>,
     guard: Option<Arc<GuardedClock>>,
     ahead_us: AtomicI64,
+    /// How much further ahead the database's clock can be.
+    unsure_us: AtomicI64,
+}
+
+/// One look at the database's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct ClockLook {
+    /// What the local clock showed when it was asked.
+    pub asked_at: Timestamp,
+    /// What the database showed.
+    pub database: Timestamp,
+    /// What the local clock showed when the answer was here.
+    pub answered_at: Timestamp,
 }
 
 impl CorrectedClock {
@@ -61,6 +76,7 @@ impl CorrectedClock {
             local,
             guard: None,
             ahead_us: AtomicI64::new(0),
+            unsure_us: AtomicI64::new(0),
         }
     }
 
@@ -82,17 +98,26 @@ impl CorrectedClock {
         self.local.now()
     }
 
-    /// Adopts a round of looks: what the database showed, and what the local clock showed when the
-    /// answer was here.
-    pub fn correct(&self, looks: &[(Timestamp, Timestamp)]) {
-        let ahead = looks.iter().map(|(database, local)| {
-            database
-                .as_microsecond()
-                .saturating_sub(local.as_microsecond())
-        });
-        if let Some(best) = ahead.max() {
-            self.ahead_us.store(best, Ordering::Relaxed);
+    /// Adopts a round of looks.
+    pub fn correct(&self, looks: &[ClockLook]) {
+        let ahead_of = |look: &ClockLook, local: Timestamp| {
+            let database_us = look.database.as_microsecond();
+            database_us.saturating_sub(local.as_microsecond())
+        };
+        let least = looks.iter().map(|look| ahead_of(look, look.answered_at));
+        let most = looks.iter().map(|look| ahead_of(look, look.asked_at));
+        if let (Some(least), Some(most)) = (least.max(), most.min()) {
+            let unsure = most.saturating_sub(least).max(0);
+            self.ahead_us.store(least, Ordering::Relaxed);
+            self.unsure_us.store(unsure, Ordering::Relaxed);
         }
+    }
+
+    /// The latest that the database's clock can show now; [`Clock::now`] is the earliest.
+    pub fn latest(&self) -> Timestamp {
+        let unsure = SignedDuration::from_micros(self.unsure_us.load(Ordering::Relaxed));
+        let now = self.now();
+        now.saturating_add(unsure).unwrap_or(now)
     }
 
     /// How far the database's clock is ahead of the local one, as far as we know.
@@ -173,13 +198,19 @@ mod tests {
         let clock = CorrectedClock::new(Arc::new(Stopped(5_000)));
         assert_eq!(clock.now(), at(5_000), "uncorrected it is the local clock");
         // The database showed 1,000 and 1,003; the answers took 4 and 2 seconds to arrive.
-        clock.correct(&[(at(1_000), at(5_004)), (at(1_003), at(5_005))]);
+        let look = |asked, database, answered| ClockLook {
+            asked_at: at(asked),
+            database: at(database),
+            answered_at: at(answered),
+        };
+        clock.correct(&[look(5_000, 1_000, 5_004), look(5_003, 1_003, 5_005)]);
         assert_eq!(clock.skew(), SignedDuration::from_secs(-4_002));
         assert_eq!(
             clock.now(),
             at(998),
             "at most what the database can show by now"
         );
+        assert_eq!(clock.latest(), at(1_000), "at least what it showed");
         clock.correct(&[]);
         assert_eq!(
             clock.now(),

@@ -6,9 +6,12 @@
 use jiff::Timestamp;
 
 names! {
-    /// What a token allows. A larger scope includes the smaller ones.
+    /// What a token allows. A larger scope includes the smaller ones, but `read` does not include
+    /// `work`: taking a task is not looking at it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Scope {
+        /// Take tasks of pulled kinds and report about them, and nothing else.
+        Work = "work",
         /// Read anything.
         Read = "read",
         /// Change the times of tasks: put, cancel, retry, events.
@@ -21,7 +24,10 @@ names! {
 impl Scope {
     /// Whether `self` is enough where `needed` is required.
     pub fn allows(self, needed: Self) -> bool {
-        self >= needed
+        match needed {
+            Self::Work => self != Self::Read,
+            _ => self >= needed,
+        }
     }
 }
 
@@ -64,6 +70,12 @@ mod tests {
             (Scope::Operate, Scope::Read, true),
             (Scope::Operate, Scope::Admin, false),
             (Scope::Admin, Scope::Operate, true),
+            (Scope::Work, Scope::Work, true),
+            (Scope::Work, Scope::Read, false),
+            (Scope::Work, Scope::Operate, false),
+            (Scope::Read, Scope::Work, false),
+            (Scope::Operate, Scope::Work, true),
+            (Scope::Admin, Scope::Work, true),
         ] {
             assert_eq!(
                 held.allows(needed),

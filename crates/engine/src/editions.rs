@@ -13,16 +13,24 @@
 
 mod batch;
 mod book;
+mod deadline;
 mod deliver;
+mod desk;
 pub mod entries;
 mod error;
 mod fetch;
 pub mod handler;
 mod hold;
 pub mod judged;
+mod ladder;
+pub mod merged;
+mod overview;
+mod quality;
 mod render;
 mod requests;
 mod run;
+mod set;
+pub mod shared;
 mod status;
 mod tick;
 
@@ -30,6 +38,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     edition::{
+        EditionName,
         port::{Publisher, Reader, Renderer, Sensitivity, StorySource, Writer},
         rules::Rules,
     },
@@ -38,14 +47,16 @@ use almanack_core::{
     store::Store,
     time::{Clock, Sleeper},
 };
-use jiff::tz::TimeZone;
+use jiff::{civil::Time, tz::TimeZone};
 
 use crate::{reloadable::Reloadable, reschedule::Rescheduler};
 
+pub use desk::Decided;
 pub use error::Error;
 pub use render::Rebuilt;
 pub use requests::{Forced, Redelivered, Requested, Retried};
 pub use run::{End, Observer, Ran, Stepped, Unwatched};
+pub use set::EditionSet;
 pub use status::Status;
 pub use tick::Ticked;
 
@@ -56,6 +67,8 @@ pub struct Outside {
     pub reader: Arc<dyn Reader>,
     /// Writes titles and summaries.
     pub writer: Arc<dyn Writer>,
+    /// Writes summaries where the writer does not, without a request (ED-38).
+    pub fallback: Arc<dyn Writer>,
     pub renderer: Arc<dyn Renderer>,
     /// Deliver documents, each to its destination; no two to one of the same name.
     pub publishers: Vec<Arc<dyn Publisher>>,
@@ -64,6 +77,8 @@ pub struct Outside {
 /// What an operator decided about editions.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// Which of the editions that are made side by side these are.
+    pub name: EditionName,
     /// How they are made.
     pub rules: Rules,
     /// Whose days they are of.
@@ -74,6 +89,9 @@ pub struct Settings {
     pub language: String,
     /// How much the content filter lets through; none without one.
     pub filter: Option<Sensitivity>,
+    /// At what time of their day readers expect editions, in their zone; none: whenever they are
+    /// finished (ED-38).
+    pub ready_by: Option<Time>,
     /// When ticks come, to estimate when an edition will be finished; none where nothing ticks.
     pub ticks: Option<Ticks>,
     /// This node's name, for people.

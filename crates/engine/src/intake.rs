@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     event::incoming::intake::{Answer, ChangeRequest, Intake},
+    reschedule::{Receipt, Request},
     store,
 };
 use async_trait::async_trait;
@@ -47,7 +48,7 @@ impl Intake for Events {
 /// Neighbours with the same origin: one call to the store has one requester.
 struct Run {
     origin: String,
-    requests: Vec<almanack_core::reschedule::Request>,
+    requests: Vec<Request>,
 }
 
 fn runs(requests: Vec<ChangeRequest>) -> Vec<Run> {
@@ -64,24 +65,31 @@ fn runs(requests: Vec<ChangeRequest>) -> Vec<Run> {
     runs
 }
 
-fn answer(decided: Result<almanack_core::reschedule::Receipt, Error>) -> Answer {
+fn answer(decided: Result<Receipt, Error>) -> Answer {
     match decided {
         Ok(receipt) => {
-            metrics::counter!("almanack_reschedule_total", "rule" => receipt.rule.as_str())
-                .increment(1);
+            count(&receipt);
             Answer::Taken(receipt)
         }
         Err(error) => refusal(&error),
     }
 }
 
-fn refusal(error: &Error) -> Answer {
+/// Counts a decision that was carried out.
+pub(crate) fn count(receipt: &Receipt) {
+    metrics::counter!("almanack_reschedule_total", "rule" => receipt.rule.as_str()).increment(1);
+}
+
+/// Whether a request that failed is refused for good.
+pub(crate) fn refusal(error: &Error) -> Answer {
     let reason = reason(error);
     match error {
         Error::NothingThere(_)
+        | Error::Expired(_)
         | Error::UnknownKind { .. }
         | Error::Reserved { .. }
         | Error::Callback(_)
+        | Error::Pulled { .. }
         | Error::TooManyKinds { .. }
         | Error::KeyReused
         // That task alone, and until its row is put right: the others must not wait for that.

@@ -8,21 +8,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use almanack_core::{
     clock::{Doubt, Standing},
     finish::{Outcome, finish},
-    store::{self, ExpiredClaim, Finished, Node},
-    time::Clock,
+    store::{self, ClaimId, ClaimRequest, ExpiredClaim, Finished, Node, Store},
+    task::ClaimedTask,
+    time::{Clock, ClockLook, CorrectedClock},
 };
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    endings::Writing,
+    endings::{Writing, report_expired},
     node::{Holdings, NodeIdentity, NodeSettings, Ports},
     permits::Requester,
+    reloadable::Reloadable,
+    runner::RunnerSettings,
     wake::later,
 };
 
 /// Expired claims returned in one pass.
 const EXPIRED_MAX: usize = 100;
+/// Expired tasks ended in one pass.
+const EXPIRED_TASKS_MAX: usize = 1_000;
 /// Looks at the database's clock per correction; the best one counts.
 const CLOCK_LOOKS: usize = 3;
 /// Keeps the node's claims alive and other nodes' honest.
@@ -89,19 +94,13 @@ impl Keeper {
         self.correct_clock().await?;
         self.keep_clock().await?;
         self.beat().await?;
-        self.return_expired().await
+        return_expired(&self.ports, &self.settings.runner).await?;
+        self.end_expired().await
     }
 
     /// Follows the database's clock, where it has one that nodes share.
     pub async fn correct_clock(&self) -> Result<(), store::Error> {
-        let mut looks = Vec::with_capacity(CLOCK_LOOKS);
-        for _ in 0..CLOCK_LOOKS {
-            let Some(database) = self.ports.store.database_time().await? else {
-                return Ok(());
-            };
-            looks.push((database, self.ports.clock.local_now()));
-        }
-        self.ports.clock.correct(&looks);
+        correct_clock(&*self.ports.store, &self.ports.clock).await?;
         let skew = self.ports.clock.skew().as_secs_f64();
         metrics::gauge!("almanack_clock_skew_seconds", "node" => self.identity.name.clone())
             .set(skew);
@@ -200,45 +199,37 @@ impl Keeper {
         }
     }
 
-    /// Ends the attempts of claims whose lease has expired; what is more than a pass can take is
-    /// left to the next, so that the heartbeat is never kept waiting.
-    async fn return_expired(&self) -> Result<(), store::Error> {
+    /// Ends tasks that have expired and that no runner came upon: those of kinds that are paused or
+    /// that nobody claims. As many as a pass can take; the rest is left to the next (WK-06).
+    async fn end_expired(&self) -> Result<(), store::Error> {
         let now = self.ports.clock.now();
-        for claim in &self.ports.store.load_expired(now, EXPIRED_MAX).await? {
-            self.return_claim(claim, now).await?;
+        // What has expired by a clock in doubt may not have (DP-24).
+        if !self.ports.clock.standing().may_act() {
+            return Ok(());
+        }
+        let claim_id = ClaimId(self.ports.entropy.next_u64().cast_signed() & i64::MAX);
+        let request = ClaimRequest {
+            claim_id,
+            session: self.identity.session.clone(),
+            node: self.identity.name.clone(),
+            now,
+            lease_until: self.settings.lease.lease_until(now),
+            slots: EXPIRED_TASKS_MAX,
+            limits: Vec::new(),
+            kinds: Vec::new(),
+            rates: Vec::new(),
+            turns: Vec::new(),
+        };
+        let tasks = self.ports.store.claim_expired(request).await?;
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let (ports, runner) = (&self.ports, &self.settings.runner);
+        let ended = end_all(ports, runner, (claim_id, &tasks), &Outcome::Expired, now);
+        for task in ended.await? {
+            report_expired(task);
         }
         Ok(())
-    }
-
-    /// The claim is forgotten last: a keeper that dies in between leaves it for the next one.
-    async fn return_claim(&self, claim: &ExpiredClaim, now: Timestamp) -> Result<(), store::Error> {
-        let end = |task| {
-            let jitter = self.ports.entropy.next_u64();
-            let mut finish = finish(
-                task,
-                &Outcome::LeaseExpired,
-                &self.settings.runner.get().backoff,
-                now,
-                jitter,
-            );
-            finish.event_tasks = self.ports.subscriptions.get().of_finish(task, &finish);
-            finish
-        };
-        let finishes: Vec<_> = claim.tasks.iter().map(end).collect();
-        if !finishes.is_empty() {
-            let mut writing = Writing::of(finishes);
-            writing.run(&*self.ports.store).await?;
-            let answers: Vec<_> = writing.into_answers().map(|(_, answer)| answer).collect();
-            if answers.contains(&None) {
-                // Forgetting the claim would strand what could not be returned.
-                return Ok(());
-            }
-            let applied = |answer: &&Option<Finished>| **answer == Some(Finished::Applied);
-            let returned = answers.iter().filter(applied).count();
-            tracing::warn!(node.name = %claim.node, tasks = returned, "a node's lease expired; its tasks are due again");
-            metrics::counter!("almanack_lease_expired_total").increment(returned as u64);
-        }
-        self.ports.store.release_claims(&[claim.claim_id]).await
     }
 
     /// Endings that were never written are left to their leases.
@@ -256,4 +247,79 @@ impl Keeper {
             );
         }
     }
+}
+
+/// Has a clock follow the database's, where that has one that nodes share.
+pub async fn correct_clock(store: &dyn Store, clock: &CorrectedClock) -> Result<(), store::Error> {
+    let mut looks = Vec::with_capacity(CLOCK_LOOKS);
+    for _ in 0..CLOCK_LOOKS {
+        let asked_at = clock.local_now();
+        let Some(database) = store.database_time().await? else {
+            return Ok(());
+        };
+        looks.push(ClockLook {
+            asked_at,
+            database,
+            answered_at: clock.local_now(),
+        });
+    }
+    clock.correct(&looks);
+    Ok(())
+}
+
+/// Ends the attempts of claims whose lease has expired, a node's or a worker's; what is more than a
+/// pass can take is left to the next, so that the heartbeat is never kept waiting.
+pub async fn return_expired(
+    ports: &Ports,
+    settings: &Reloadable<RunnerSettings>,
+) -> Result<(), store::Error> {
+    let now = ports.clock.now();
+    for claim in &ports.store.load_expired(now, EXPIRED_MAX).await? {
+        return_claim(ports, settings, claim, now).await?;
+    }
+    Ok(())
+}
+
+async fn return_claim(
+    ports: &Ports,
+    settings: &Reloadable<RunnerSettings>,
+    claim: &ExpiredClaim,
+    now: Timestamp,
+) -> Result<(), store::Error> {
+    let (left, outcome) = ((claim.claim_id, &claim.tasks[..]), Outcome::LeaseExpired);
+    let returned = end_all(ports, settings, left, &outcome, now).await?.len();
+    if returned > 0 {
+        tracing::warn!(node.name = %claim.node, tasks = returned, "a lease expired; its tasks are due again");
+        metrics::counter!("almanack_lease_expired_total").increment(returned as u64);
+    }
+    Ok(())
+}
+
+/// Ends the tasks of a claim that no runner has, and answers which of them it did end. The claim is
+/// forgotten last: a keeper that dies in between leaves it for the next one.
+async fn end_all<'t>(
+    ports: &Ports,
+    settings: &Reloadable<RunnerSettings>,
+    (claim_id, tasks): (ClaimId, &'t [ClaimedTask]),
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Result<Vec<&'t ClaimedTask>, store::Error> {
+    let end = |task| {
+        let (jitter, backoff) = (ports.entropy.next_u64(), settings.get().backoff);
+        let mut finish = finish(task, outcome, &backoff, now, jitter);
+        ports.subscriptions.get().add_to(task, &mut finish);
+        finish
+    };
+    let mut writing = Writing::of(tasks.iter().map(end).collect());
+    if !tasks.is_empty() {
+        writing.run(&*ports.store).await?;
+    }
+    let answers: Vec<_> = writing.into_answers().map(|(_, answer)| answer).collect();
+    // Forgetting the claim would strand what could not be ended.
+    if !answers.contains(&None) {
+        ports.store.release_claims(&[claim_id]).await?;
+    }
+    let both = tasks.iter().zip(answers);
+    let applied = both.filter(|(_, answer)| *answer == Some(Finished::Applied));
+    Ok(applied.map(|(task, _)| task).collect())
 }

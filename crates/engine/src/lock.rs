@@ -14,8 +14,8 @@ use almanack_core::{
     reschedule::{Amend, Change, Rule},
     store::{Applied, TaskFilter, TaskStore},
     task::{
-        Identity, Invalid, Kind, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision, Status,
-        Task,
+        Expiry, Identity, Invalid, Kind, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision,
+        Status, Tags, Task,
     },
     time::{Clock, Entropy},
 };
@@ -150,9 +150,13 @@ fn lock_task(key: &LockKey, receipt: u64, now: Timestamp) -> Result<NewTask, Inv
         execute_at: now,
         payload: payload(receipt)?,
         callback_url: None,
+        call_options: None,
+        share_key: None,
+        expiry: Expiry::NEVER,
         priority: Priority::DEFAULT,
         max_retry: 0,
         revision: Revision::NONE,
+        tags: Tags::NONE,
         origin: ORIGIN.to_owned(),
         replaces: None,
     })

@@ -25,6 +25,7 @@ use crate::{
     handlers::Handlers,
     health::Health,
     heartbeat::{Heartbeat, KeeperRounds},
+    inbox::Inbox,
     keeper::Keeper,
     lease_validity::LeaseValidity,
     permits::Permits,
@@ -139,6 +140,8 @@ pub struct AdmittedNode {
     pub backups: Option<Backups>,
     /// Keeps calendars up to date as well.
     pub calendars: Option<Arc<Calendars>>,
+    /// Takes from the inbox as well.
+    pub inbox: Option<Inbox>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its leases proven.
@@ -189,6 +192,7 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         heartbeat: None,
         backups: None,
         calendars: None,
+        inbox: None,
     })
 }
 
@@ -237,6 +241,7 @@ impl AdmittedNode {
             OptionFuture::from(self.heartbeat.map(beating)),
             OptionFuture::from(self.backups.map(|it| it.run(health, sleeper, stop))),
             OptionFuture::from(self.calendars.as_ref().map(|it| it.run(sleeper, stop))),
+            OptionFuture::from(self.inbox.map(|it| it.run(sleeper, stop))),
             self.keeper.run(drained.clone())
         );
     }

@@ -4,7 +4,9 @@
 //! exactly that row. If the row moved on in between, the answer is "lost" and we read and decide
 //! again: a lost race is not a success, and taking it for one would swallow the change (RS-06).
 
+mod error;
 mod kinds;
+mod moving;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +14,7 @@ use std::{
 };
 
 use almanack_core::{
-    address::{Reach, Refusal},
+    address::Reach,
     history::{self, Decision, Kept},
     locked,
     reschedule::{Change, DecisionId, NothingThere, Put, Receipt, Request, decide},
@@ -24,6 +26,7 @@ use almanack_core::{
 
 use crate::{current::load_each, reloadable::Reloadable};
 
+pub use error::Error;
 use kinds::CrowdedOut;
 pub use kinds::Kinds;
 
@@ -36,58 +39,6 @@ const ROUNDS_MAX: usize = 50;
 /// database itself, so guessing wrong costs one more round and guessing right saves a look at every
 /// single identity.
 const GUESSED_NEW_FROM: usize = 64;
-
-/// Why a request was not carried out. Nothing changed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is nothing to withdraw or to retry.
-    #[error(transparent)]
-    NothingThere(#[from] NothingThere),
-    /// No URL to call is known.
-    #[error("kind `{kind}` is not configured and the task has no callback.url")]
-    UnknownKind {
-        /// The kind asked for.
-        kind: Kind,
-        /// The kinds that are configured.
-        known: Vec<Kind>,
-    },
-    /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
-    #[error(
-        "only Almanack creates and changes tasks of kind `{kind}`; you can cancel an existing \
-         DISPATCH, EVENT_DELIVERY or EDITION_RUN task (without a revision), or retry a failed one"
-    )]
-    Reserved {
-        /// The kind asked for.
-        kind: Kind,
-    },
-    /// A claim looks at every kind that waits, so their number is bounded.
-    #[error(
-        "tasks of {limit} unconfigured kinds already wait, the most allowed, and `{kind}` would be \
-         one more; put what makes tasks differ into the subject, configure the kind, or raise \
-         limits.kinds"
-    )]
-    TooManyKinds {
-        /// The kind asked for.
-        kind: Kind,
-        /// How many may wait.
-        limit: usize,
-    },
-    /// The call would be refused whenever it is made.
-    #[error("callback.url would never be called: {0}")]
-    Callback(Refusal),
-    /// The identity changes faster than we can decide.
-    #[error("{identity} was changed {ROUNDS_MAX} times by others during this request; try again")]
-    Contended {
-        /// The identity asked about.
-        identity: Identity,
-    },
-    /// The same `Idempotency-Key` came with a different request.
-    #[error("this Idempotency-Key was used for a different request")]
-    KeyReused,
-    /// The store did not answer.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-}
 
 /// Carries requests out.
 pub struct Rescheduler {
@@ -122,9 +73,19 @@ impl Rescheduler {
         }
     }
 
+    /// The kinds that are accepted now.
+    pub fn kinds(&self) -> Arc<Kinds> {
+        self.kinds.get()
+    }
+
     /// Accepts these from now on.
     pub fn accept(&self, kinds: Kinds) {
         self.kinds.put(kinds);
+    }
+
+    /// Where tasks of a kind go that name no address.
+    pub(crate) fn addresses(&self) -> BTreeMap<Kind, String> {
+        self.kinds.get().addresses.clone()
     }
 
     /// Carries out one request.
@@ -332,12 +293,32 @@ impl Rescheduler {
         &self,
         requests: &[&Request],
         look: Look,
-        (requester, origin): (Requester, &str),
+        by: (Requester, &str),
     ) -> Result<Vec<Result<Change, Error>>, store::Error> {
         let rows = match look {
             Look::First => self.load_current(requests).await?,
             Look::GuessNew => requests.iter().map(|_| Ok(None)).collect(),
         };
+        self.decide_on(requests, rows, by).await
+    }
+
+    /// Decides requests from outside on rows that the caller holds, and carries nothing out.
+    pub(crate) async fn decide_outside(
+        &self,
+        requests: &[&Request],
+        rows: Vec<store::Result<Option<Task>>>,
+        origin: &str,
+    ) -> Result<Vec<Result<Change, Error>>, store::Error> {
+        let by = (Requester::Outside, origin);
+        self.decide_on(requests, rows, by).await
+    }
+
+    async fn decide_on(
+        &self,
+        requests: &[&Request],
+        rows: Vec<store::Result<Option<Task>>>,
+        (requester, origin): (Requester, &str),
+    ) -> Result<Vec<Result<Change, Error>>, store::Error> {
         let (now, kinds) = (self.clock.now(), self.kinds.get());
         let reach = self.reach.as_ref().map(Reloadable::get);
         let crowded_out = self.admit(requests, &kinds).await?;
@@ -350,8 +331,10 @@ impl Rescheduler {
             kinds.check(request, row.as_ref())?;
             crowded_out.check(request)?;
             check_callback(request, reach.as_deref())?;
-            let request = kinds.with_default_retries(request, row.as_ref());
-            Ok(decide(row.as_ref(), &request, origin, now)?)
+            let request = kinds.with_defaults(request, row.as_ref());
+            let mut change = decide(row.as_ref(), &request, origin, now)?;
+            kinds.share_by.mark(&mut change, row.as_ref());
+            Ok(change)
         });
         Ok(decided.collect())
     }

@@ -15,7 +15,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use tokio_util::sync::CancellationToken;
 
-use crate::{node::Ports, wake::later};
+use crate::{editions::shared::KEPT_FOR, node::Ports, wake::later};
 
 /// Rows looked at in one step.
 pub const STEP: usize = 500;
@@ -118,6 +118,7 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
         forget_silent_nodes(ports).await?;
         forget_empty_lanes(ports).await?;
         forget_stories(ports, keep.stories).await?;
+        forget_shared_texts(ports).await?;
     }
     let pieces = forget_run_logs(ports, keep).await?;
     let Some(before) = ended_before(ports, keep.tasks) else {
@@ -133,6 +134,8 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     let slots = forget(|| ports.store.prune_slots(before, STEP)).await?;
     let keys = forget(|| ports.store.prune_keys(before, STEP)).await?;
     forget(|| ports.store.prune_followed(before, STEP)).await?;
+    let asked = forget(|| ports.store.prune_inbox(before, STEP)).await?;
+    forget(|| ports.store.prune_bulks(before, STEP)).await?;
     if rows + slots + keys > 0 {
         tracing::debug!(rows, slots, keys, "deleted old tasks, slots and keys");
     }
@@ -140,7 +143,7 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     Ok(Step {
         rows: rows + pieces,
         next: next.filter(|_| !young),
-        is_behind: slots.max(keys) >= SLOT_STEPS * STEP || pieces >= PIECES,
+        is_behind: slots.max(keys).max(asked) >= SLOT_STEPS * STEP || pieces >= PIECES,
     })
 }
 
@@ -186,6 +189,15 @@ async fn forget_stories(ports: &Ports, retention: Retention) -> Result<(), store
     Ok(())
 }
 
+/// Texts that editions share are used for some days, whatever is kept of the editions.
+async fn forget_shared_texts(ports: &Ports) -> Result<(), store::Error> {
+    let Some(before) = ended_before(ports, Retention::After(KEPT_FOR)) else {
+        return Ok(());
+    };
+    forget(|| ports.store.prune_shared(before, STEP)).await?;
+    Ok(())
+}
+
 /// Forgets step by step. Keys are used as fast as requests come, whatever the number of tasks they
 /// are about, and slots pass as fast.
 async fn forget<F>(step: impl Fn() -> F) -> Result<usize, store::Error>
@@ -217,7 +229,8 @@ async fn forget_empty_lanes(ports: &Ports) -> Result<(), store::Error> {
     let now = ports.clock.now();
     let before = now.saturating_sub(LANE_FORGOTTEN_AFTER);
     let before = before.unwrap_or(Timestamp::MIN);
-    ports.store.prune_permits(before, now).await.map(|_| ())
+    ports.store.prune_permits(before, now).await?;
+    ports.store.prune_buckets(now).await.map(|_| ())
 }
 
 #[cfg(test)]

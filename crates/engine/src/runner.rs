@@ -6,16 +6,22 @@
 
 mod finisher;
 mod measures;
+mod pace;
 mod permits;
 mod running;
 mod shares;
 
-use std::{collections::BTreeMap, future::Future, pin::Pin};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    pin::Pin,
+};
 
 use almanack_core::{
     backoff::Backoff,
     finish::Outcome,
     lease::LeasePolicy,
+    share::{Rounds, ShareBy},
     store::{self, ClaimId, ClaimRequest, Claimed},
     task::Kind,
     time::Clock,
@@ -26,25 +32,28 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     lease_validity::LeaseValidity,
     node::{Holdings, NodeIdentity, Ports},
+    pace::Paces,
     reloadable::Reloadable,
     runner::{
         finisher::{Finisher, FinisherHandle},
+        pace::PutOff,
         permits::count_by_kind,
         running::Running,
     },
     wake::{earlier_hint, later},
 };
 
+pub(crate) use measures::Measures;
 pub use measures::export_kind;
 pub use shares::Shares;
 
 /// After a claim found nothing although something is due: another node is taking it right now, so
 /// look again soon but do not spin.
-const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
+pub(crate) const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
 /// After the store failed.
-const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
+pub(crate) const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
 /// How soon it is looked whether the clock can be trusted again.
-const DOUBT_WAIT: SignedDuration = SignedDuration::from_secs(1);
+pub(crate) const DOUBT_WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// After other nodes took all permits of a kind: no notification comes when one is free again.
 const PLACES_WAIT: SignedDuration = SignedDuration::from_secs(1);
 
@@ -58,6 +67,12 @@ pub struct RunnerSettings {
     pub limits: BTreeMap<Kind, usize>,
     /// Attempts at once of single kinds, in all nodes together.
     pub limits_in_all: BTreeMap<Kind, usize>,
+    /// Kinds whose tasks workers take ([`crate::work`]): no node runs them.
+    pub pulled: BTreeSet<Kind>,
+    /// How fast single kinds may start, in all nodes together.
+    pub paces: Paces,
+    /// Kinds whose tasks take turns by a key.
+    pub share_by: ShareBy,
     /// How kinds without a limit share the slots.
     pub shares: Shares,
     pub backoff: Backoff,
@@ -72,6 +87,9 @@ impl Default for RunnerSettings {
             claim_max: 1_000,
             limits: BTreeMap::new(),
             limits_in_all: BTreeMap::new(),
+            pulled: BTreeSet::new(),
+            paces: Paces::default(),
+            share_by: ShareBy::default(),
             shares: Shares::default(),
             backoff: Backoff::default(),
             drain: SignedDuration::from_secs(20),
@@ -123,7 +141,7 @@ impl Runner {
         let (handle, endings) = FinisherHandle::new(finisher.backlog.clone());
         let (lease_validity, drained) = (holdings.lease_validity.clone(), CancellationToken::new());
         let work = async {
-            let running = Running::new(ports.handlers.clone(), handle, &holdings);
+            let running = Running::new(&ports, handle, &holdings);
             let mut shift = Shift {
                 ports: &ports,
                 identity,
@@ -131,6 +149,7 @@ impl Runner {
                 settings,
                 holdings,
                 running,
+                rounds: Rounds::default(),
                 short_of_room: false,
                 distrusted: false,
             };
@@ -169,6 +188,8 @@ struct Shift<'a> {
     settings: Reloadable<RunnerSettings>,
     holdings: Holdings,
     running: Running,
+    /// Where the turns of shared kinds are.
+    rounds: Rounds,
     /// Whether the last look left work behind for want of slots, all or one kind's.
     short_of_room: bool,
     /// Whether the last look found the node's heartbeat too old to claim anything.
@@ -264,7 +285,12 @@ impl Shift<'_> {
             let unused = granted.saturating_sub(kept.get(kind).copied().unwrap_or(0));
             self.holdings.permits.give_back(kind, unused);
         }
-        let wake_at = self.start(&request, claimed?);
+        let mut claimed = claimed?;
+        for (kind, last) in claimed.turns.drain(..) {
+            self.rounds.note(&kind, last);
+        }
+        let (claimed, put_off) = self.admit(&request, claimed).await;
+        let wake_at = self.start(&request, claimed, put_off);
         let short = wanted
             .iter()
             .any(|(kind, wanted)| permits.get(kind) < Some(wanted));
@@ -322,6 +348,7 @@ impl Shift<'_> {
             |kind: &Kind| settings.limits.contains_key(kind) || permits.contains_key(kind);
         let shared = self.running.shares(&settings.shares, settings.slots);
         let shared = shared.into_iter().filter(|(kind, _)| !limited(kind));
+        let pulled = settings.pulled.iter().map(|kind| (kind.clone(), 0));
         ClaimRequest {
             claim_id: ClaimId(self.ports.entropy.next_u64().cast_signed() & i64::MAX),
             session: self.identity.session.clone(),
@@ -329,13 +356,17 @@ impl Shift<'_> {
             now,
             lease_until: self.lease.lease_until(now),
             slots,
-            limits: own.chain(in_all).chain(shared).collect(),
+            limits: own.chain(in_all).chain(shared).chain(pulled).collect(),
+            kinds: Vec::new(),
+            rates: settings.paces.rates(),
+            turns: self.rounds.next(&settings.share_by, slots),
         }
     }
 
-    /// Starts what was claimed; answers when the next task is due.
-    fn start(&mut self, request: &ClaimRequest, claimed: Claimed) -> Timestamp {
-        let found = !claimed.tasks.is_empty();
+    /// Starts what was claimed, but for what is put off; answers when the next task is due.
+    fn start(&mut self, request: &ClaimRequest, claimed: Claimed, put_off: PutOff) -> Timestamp {
+        let all = claimed.tasks.len() + put_off.len();
+        let found = all > 0;
         let now = self.ports.clock.now();
         self.short_of_room = !request.full_after(&claimed.tasks).is_empty();
         // The claim may have taken long to answer: what would lapse before the next heartbeat can
@@ -344,20 +375,17 @@ impl Shift<'_> {
         let (claim_id, tasks) = (request.claim_id, claimed.tasks);
         let covered_until = later(now, self.lease.beat);
         if covered_until < valid_until && now < self.holdings.lease_validity.until() {
-            self.holdings
-                .claims
-                .open(claim_id, tasks.len(), valid_until);
+            self.holdings.claims.open(claim_id, all, valid_until);
             self.running.start(claim_id, tasks, now);
         } else {
             // Nothing of it is acted on, so it is no reason to distrust what else is held.
-            self.holdings
-                .claims
-                .open(claim_id, tasks.len(), Timestamp::MAX);
+            self.holdings.claims.open(claim_id, all, Timestamp::MAX);
             for (kind, permits) in count_by_kind(&tasks) {
                 self.holdings.permits.give_back(&kind, permits);
             }
             self.running.hand_back(claim_id, tasks);
         }
+        self.put_off(claim_id, put_off);
         match claimed.next_due_at {
             None => Timestamp::MAX,
             Some(due_at) if due_at > request.now => due_at,

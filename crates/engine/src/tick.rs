@@ -7,12 +7,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
-    store::{self, Store},
+    store::{self, Depth, PausedKind, Store},
     time::{Clock, Sleeper},
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{counters::Counters, planner::Planner, zones::Zones};
+use crate::{
+    counters::Counters, planner::Planner, reloadable::Reloadable, runner::RunnerSettings,
+    zones::Zones,
+};
 
 /// How often it looks whether the work is done.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_millis(50);
@@ -39,6 +42,8 @@ pub struct Ticker {
     counters: Arc<Counters>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
+    /// Which kinds workers take: no tick waits for them.
+    settings: Reloadable<RunnerSettings>,
 }
 
 impl Ticker {
@@ -58,7 +63,14 @@ impl Ticker {
             counters,
             clock,
             sleeper,
+            settings: Reloadable::default(),
         }
+    }
+
+    /// Leaves what workers take to them.
+    #[must_use]
+    pub fn running(self, settings: Reloadable<RunnerSettings>) -> Self {
+        Self { settings, ..self }
     }
 
     /// Plans what is due and waits until it has been run, at most for `budget`.
@@ -105,13 +117,28 @@ impl Ticker {
         if before.under_way > 0 || before.asking > 0 {
             return Ok(false);
         }
-        let depths = self.store.load_depths(self.clock.now()).await?;
+        let depths = self.own_depths().await?;
         let due: u64 = depths.iter().map(|depth| depth.due).sum();
         Ok(due == 0 && self.counters.counts() == before)
     }
 
+    /// What waits for nodes; of a paused kind nothing is due before its pause is over.
+    async fn own_depths(&self) -> store::Result<Vec<Depth>> {
+        let (settings, now) = (self.settings.get(), self.clock.now());
+        let mut depths = self.store.load_depths(now).await?;
+        depths.retain(|depth| !settings.pulled.contains(&depth.kind));
+        for PausedKind { kind, pause } in self.store.load_paused_kinds(now).await? {
+            for depth in depths.iter_mut().filter(|depth| depth.kind == kind) {
+                depth.due = 0;
+                let first = depth.first_due_at.zip(pause.until);
+                depth.first_due_at = first.map(|(due_at, until)| due_at.max(until));
+            }
+        }
+        Ok(depths)
+    }
+
     async fn next_due_at(&self, look_at: Option<Timestamp>) -> store::Result<Option<Timestamp>> {
-        let depths = self.store.load_depths(self.clock.now()).await?;
+        let depths = self.own_depths().await?;
         let next = depths.iter().filter_map(|depth| depth.first_due_at).min();
         Ok(match (next, look_at) {
             (Some(task), Some(look)) => Some(task.min(look)),

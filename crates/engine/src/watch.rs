@@ -21,6 +21,7 @@ use almanack_core::{
         find::find,
         port::{Answer, Notice, Notifier},
     },
+    edition::review::Review,
     plan::ScheduleName,
     store::{self, AlertFilter, Applied, Store},
     time::{Clock, Sleeper},
@@ -223,15 +224,18 @@ impl Watch {
         let until = later(now, NOTIFY_LEASE);
         let won = self.store.claim_alerts(now, until, NOTICES_MAX).await?;
         let routes = self.routes(&won).await?;
+        let reviews = self.reviews(&won).await?;
         let notices: Vec<Notice> = won
             .into_iter()
             .filter_map(|alert| {
                 let channels = routes.get(&alert.key).cloned();
+                let review = reviews.get(&alert.key).cloned();
                 let news = alert.news()?;
                 Some(Notice {
                     alert,
                     news,
                     channels,
+                    review,
                 })
             })
             .collect();
@@ -245,6 +249,26 @@ impl Watch {
                 .increment(1);
         }
         self.note(watching, &notices, &answers).await
+    }
+
+    /// The waits of editions that need approval: people decide about each by a link.
+    async fn reviews(&self, alerts: &[Alert]) -> Result<BTreeMap<Key, Review>, store::Error> {
+        let mut reviews = BTreeMap::new();
+        let waiting = alerts
+            .iter()
+            .filter(|alert| alert.key.rule == Rule::Approval && alert.news() == Some(News::Opened));
+        for alert in waiting {
+            let Some(id) = alert.key.about.edition() else {
+                continue;
+            };
+            let account = match self.store.load_account(id).await {
+                Err(error) if error.is_unreadable() => None,
+                account => account?,
+            };
+            let review = account.and_then(|account| Review::of(&account.edition));
+            reviews.extend(review.map(|review| (alert.key.clone(), review)));
+        }
+        Ok(reviews)
     }
 
     /// The channels that schedules name for their alerts. A schedule that cannot be read names none:

@@ -64,6 +64,7 @@ impl Zones {
             name: it.name.clone(),
             version: it.version,
             applied: it.applied,
+            reading: it.reading.clone(),
         });
         let versions = versions.collect();
         let compiled = stored.iter().map(|it| {

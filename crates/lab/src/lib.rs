@@ -16,12 +16,13 @@
 //! - [`hub`]: a publisher with a WebSub hub, fair, silent or lying;
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;
 //! - [`model`]: a language model behind an OpenAI-compatible endpoint, correct or faulty;
+//! - [`smtp`]: a mail server, with refusals and cuts;
 //! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
 //! - [`stand`]: the server that all of these share; [`rule`]: which requests get a fault, and how
 //!   often;
 //! - [`webhook`]: how a call from Almanack is verified.
 //!
-//! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
+//! INVARIANT: the crate knows Almanack only over HTTP and SMTP, as any user's service would. It shares no
 //! code with it, so that a mistake on one side cannot hide behind the same mistake on the other.
 
 pub mod article;
@@ -44,6 +45,7 @@ pub mod model;
 pub mod news;
 pub mod reply;
 pub mod rule;
+pub mod smtp;
 pub mod stand;
 pub mod telegram;
 pub mod webhook;

@@ -1,7 +1,7 @@
 //! Authentication and authorisation: who may call what.
 //!
 //! Reading needs scope `read`, changing needs `operate`; the method decides which, except for long
-//! queries sent as a POST. Only the liveness checks and the API description are public. A tick may
+//! queries sent as a POST. Workers need `work`, which allows nothing else. Only the liveness checks and the API description are public. A tick may
 //! carry a signature instead of a token (`tick`).
 //!
 //! Tokens are looked up by their SHA-256 and cached for [`REMEMBERED_FOR`], so a node that has just
@@ -287,6 +287,15 @@ pub(crate) async fn guard_looking(
     next: Next,
 ) -> Answer {
     let_through(&authentication, Scope::Read, request, next).await
+}
+
+/// [`guard`] for what workers do.
+pub(crate) async fn guard_working(
+    State(authentication): State<Arc<Authentication>>,
+    request: Request,
+    next: Next,
+) -> Answer {
+    let_through(&authentication, Scope::Work, request, next).await
 }
 
 pub(crate) async fn let_through(

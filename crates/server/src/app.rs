@@ -1,9 +1,9 @@
 //! The router and the layers that every request passes.
 //!
 //! From outside in: request id, tracing span without bodies or tokens, metrics, security headers,
-//! compression, one form for every error, panic handler, body limit, timeout, route. A tick has its
-//! own, longer timeout; building an edition has none, because it ends by itself. Guarded routes
-//! also pass [`Authentication`].
+//! compression, one form for every error, panic handler, body limit, timeout, route. A tick and a
+//! wait for work have their own, longer timeouts; building an edition has none, because it ends by
+//! itself. Guarded routes also pass [`Authentication`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use almanack_core::{time::Clock, token::Scope};
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::http::{HeaderName, Uri};
 use axum::middleware::{from_fn_with_state, map_response};
+use axum::routing::get;
 use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -25,12 +26,12 @@ use tower_http::trace::TraceLayer;
 use utoipa::OpenApi as _;
 use utoipa_axum::{router::OpenApiRouter, routes as register};
 
-use crate::access::{Authentication, guard, guard_looking, needed_scope};
+use crate::access::{Authentication, guard, guard_looking, guard_working, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, calendars, editions, events, firings, health, lookup, metrics, monitors, nodes,
-    openapi, problem, receipts, run_logs, schedules, sources, subscriptions, tasks, tick, tokens,
-    ui, users,
+    alerts, batch, bulk, calendars, editions, events, firings, health, inbox, kinds, lookup,
+    metrics, monitors, newsletter, nodes, openapi, problem, radar, receipts, run_logs, schedules,
+    sources, subscriptions, tasks, tick, tokens, ui, users, work,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -59,7 +60,9 @@ pub fn app(state: Arc<AppState>) -> Router {
     let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
     let pushed = sources::push::routes()
         .merge(sources::ping::routes())
-        .merge(monitors::public::routes());
+        .merge(monitors::public::routes())
+        .merge(editions::review::routes())
+        .merge(newsletter::pages::routes());
     let pushed = pushed
         .layer(within(ANSWER_WITHIN))
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
@@ -69,7 +72,11 @@ pub fn app(state: Arc<AppState>) -> Router {
     let ticked = ticked
         .layer(within(tick::ANSWER_WITHIN))
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
-    let router = Router::from(timed.merge(ticked).merge(built))
+    let worked = worked().route_layer(from_fn_with_state(shared(), guard_working));
+    let worked = worked
+        .layer(within(work::ANSWER_WITHIN))
+        .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
+    let router = Router::from(timed.merge(ticked).merge(worked).merge(built))
         .merge(pages)
         .merge(pushed)
         .layer(Extension(Arc::new(metrics::Scrapes::default())))
@@ -83,6 +90,7 @@ pub fn app(state: Arc<AppState>) -> Router {
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<AppState>> {
     let guarded = guarded().merge(asked()).merge(ticked()).merge(built());
+    let guarded = guarded.merge(worked());
     described().merge(reported()).merge(guarded).merge(read())
 }
 
@@ -107,6 +115,11 @@ fn reported() -> OpenApiRouter<Arc<AppState>> {
 fn guarded() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(tasks::list_tasks))
+        .routes(register!(tasks::find::count_tasks))
+        .routes(register!(bulk::change_tasks))
+        .routes(register!(bulk::list_bulks))
+        .routes(register!(bulk::get_bulk))
+        .routes(register!(bulk::cancel_bulk))
         .routes(register!(batch::put_batch))
         .routes(register!(
             tasks::put_task,
@@ -115,8 +128,13 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         ))
         .routes(register!(tasks::get_history))
         .routes(register!(tasks::retry_task))
+        .routes(register!(tasks::why_task))
+        .routes(register!(kinds::list_kinds))
+        .routes(register!(kinds::pause_kind))
+        .routes(register!(kinds::resume_kind))
         .routes(register!(events::post_events))
         .routes(register!(receipts::get_receipt))
+        .routes(register!(inbox::get_inbox))
         .routes(register!(schedules::list_schedules))
         .routes(register!(
             schedules::put_schedule,
@@ -143,6 +161,8 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
             calendars::get_calendar,
             calendars::delete_calendar
         ))
+        .routes(register!(radar::get_radar))
+        .routes(register!(radar::spread_herd))
         .routes(register!(nodes::list_nodes))
         .routes(register!(alerts::list_alerts))
         .routes(register!(alerts::test_alerts))
@@ -150,7 +170,28 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(subscriptions::list_subscriptions))
         .merge(guarded_sources())
         .merge(guarded_editions());
-    by_method(router).merge(logged()).merge(administered())
+    by_method(router)
+        .merge(logged())
+        .merge(administered())
+        .merge(mailed())
+}
+
+/// Newsletters. The handlers check the scope: authentication alone lets readers read addresses.
+fn mailed() -> OpenApiRouter<Arc<AppState>> {
+    let router = OpenApiRouter::new()
+        .routes(register!(
+            newsletter::list::list_subscribers,
+            newsletter::add_subscriber
+        ))
+        .routes(register!(
+            newsletter::list::export_subscribers,
+            newsletter::list::import_subscribers
+        ))
+        .routes(register!(newsletter::report_bounce))
+        .routes(register!(newsletter::remove_subscriber))
+        .routes(register!(newsletter::unsubscribe));
+    let counted = OpenApiRouter::new().routes(register!(newsletter::get_newsletter));
+    openapi::guarded(router, |_| Scope::Operate).merge(by_method(counted))
 }
 
 /// What runs printed. The handlers check the scope: authentication alone lets readers read.
@@ -223,6 +264,12 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(editions::acts::reset_edition))
         .routes(register!(editions::redelivery::resend_delivery))
         .routes(register!(editions::redelivery::skip_delivery))
+        .routes(register!(editions::desk::approve_edition))
+        .routes(register!(editions::desk::reject_edition))
+        .routes(register!(editions::desk::correct_edition))
+        .routes(register!(editions::desk::retract_edition))
+        .routes(register!(editions::desk::restore_edition))
+        .routes(register!(editions::desk::list_revisions))
         .routes(register!(editions::compat::trigger_export))
         .routes(register!(editions::compat::reset_task))
         .routes(register!(editions::compat::task_status))
@@ -243,8 +290,19 @@ fn built() -> OpenApiRouter<Arc<AppState>> {
 fn read() -> OpenApiRouter<Arc<AppState>> {
     OpenApiRouter::new()
         .routes(register!(editions::pages::index_page))
-        .routes(register!(editions::pages::feed))
+        .routes(register!(editions::pages::feeds::atom_feed))
+        .routes(register!(editions::pages::feeds::rss_feed))
+        .routes(register!(editions::pages::feeds::json_feed))
+        .routes(register!(editions::pages::sitemap::sitemap))
+        .routes(register!(editions::pages::search::search_page))
         .routes(register!(editions::pages::edition_page))
+        .routes(register!(editions::pages::feeds::named_feed))
+        .routes(register!(editions::pages::feeds::named_rss_feed))
+        .routes(register!(editions::pages::feeds::named_json_feed))
+        .routes(register!(editions::pages::search::named_search_page))
+        .routes(register!(editions::pages::named_page))
+        // People type it, and static sites link to it.
+        .route("/editions/", get(editions::pages::index_page))
 }
 
 /// Queries sent as a POST.
@@ -254,6 +312,16 @@ fn asked() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(lookup::look_up))
         .routes(register!(editions::rebuild::rebuild));
     openapi::guarded(router, |_| Scope::Read)
+}
+
+/// What workers do; a wait for work may take longer than other answers.
+fn worked() -> OpenApiRouter<Arc<AppState>> {
+    let router = OpenApiRouter::new()
+        .routes(register!(work::claim_work))
+        .routes(register!(work::extend_work))
+        .routes(register!(work::finish_work))
+        .routes(register!(work::release_work));
+    openapi::guarded(router, |_| Scope::Work)
 }
 
 /// Ticks from outside.
@@ -327,7 +395,13 @@ fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
 }
 
 fn is_secret(route: &str) -> bool {
-    let secret = ["/websub/", "/ping/", "/badge/"];
+    let secret = [
+        "/websub/",
+        "/ping/",
+        "/badge/",
+        "/editions/confirm/",
+        "/editions/unsubscribe/",
+    ];
     secret.iter().any(|start| route.starts_with(start))
 }
 

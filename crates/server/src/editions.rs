@@ -6,16 +6,18 @@
 
 pub(crate) mod acts;
 pub(crate) mod compat;
+pub(crate) mod desk;
 pub(crate) mod document;
 pub(crate) mod list;
 pub(crate) mod pages;
 pub(crate) mod rebuild;
 pub(crate) mod redelivery;
+pub(crate) mod review;
 pub(crate) mod runs;
 mod view;
 
-use almanack_core::edition::plan::Waiting;
-use almanack_core::edition::{Account, State as EditionState};
+use almanack_core::edition::{Account, EditionId, EditionName, State as EditionState};
+use almanack_core::edition::{day::FIRST_DAY, hold::HoldReason, plan::Waiting};
 use almanack_engine::editions::{Editions, End, Error};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -25,19 +27,29 @@ use self::view::EditionDetailView;
 use crate::call::named;
 use crate::prelude::*;
 
-/// Earlier days are a mistake of the caller.
-const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
-
-/// The day a path names.
-pub(crate) struct Dated(pub(crate) Date);
+/// The edition a path names: `DATE`, or `NAME@DATE` for one with a name.
+pub(crate) struct Dated(pub(crate) EditionId);
 
 impl<S: Send + Sync> FromRequestParts<S> for Dated {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let text: String = named(parts, state).await?;
-        parse_date(&text).map(Self)
+        parse_id(&text).map(Self)
     }
+}
+
+/// Parses what identifies an edition.
+pub(crate) fn parse_id(text: &str) -> Result<EditionId> {
+    if !text.contains('@') {
+        return parse_date(text).map(EditionId::from);
+    }
+    let id = text.parse::<EditionId>().ok();
+    id.filter(|id| id.date >= FIRST_DAY).ok_or_else(|| {
+        let detail = "an edition is a day since 1970, written YYYY-MM-DD, or NAME@YYYY-MM-DD if it \
+                      has a name";
+        Problem::invalid("date", detail)
+    })
 }
 
 /// Parses a day, in the one form that is also written.
@@ -50,13 +62,44 @@ pub(crate) fn parse_date(text: &str) -> Result<Date> {
     })
 }
 
-/// The edition engine, if editions are configured.
+/// Who makes the default edition, if editions are configured.
 pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>> {
-    state.editions.as_ref().ok_or_else(|| {
+    state.editions.default_edition().ok_or_else(|| {
         let detail = "editions are not configured; `edition.enabled = true` and the section [edition] of the \
                       configuration make this node build them";
         Problem::new(Code::NotConfigured, detail)
     })
+}
+
+/// Who makes this edition.
+pub(crate) fn editions_of(state: &AppState, id: EditionId) -> Result<&Arc<Editions>> {
+    match state.editions.get(id.name) {
+        Some(editions) => Ok(editions),
+        None if id.name.is_default() => editions(state),
+        None => Err(Error::Unknown(id).into()),
+    }
+}
+
+/// Any maker of editions, for what is about all of them.
+pub(crate) fn any_editions(state: &AppState) -> Result<&Arc<Editions>> {
+    state.editions.any().map_or_else(|| editions(state), Ok)
+}
+
+/// The maker of the editions of a name.
+pub(crate) fn editions_named(state: &AppState, name: EditionName) -> Result<&Arc<Editions>> {
+    match state.editions.get(name) {
+        Some(editions) => Ok(editions),
+        None if name.is_default() => editions(state),
+        None => {
+            let detail = format!("this node makes no edition named {name}");
+            Err(Problem::new(Code::NoSuchEdition, detail))
+        }
+    }
+}
+
+/// Parses the name of an edition.
+pub(crate) fn parse_name(text: &str) -> Result<EditionName> {
+    EditionName::parse(text).map_err(|error| Problem::invalid("name", error.to_string()))
 }
 
 /// Repeating these calls is harmless, so no idempotency key is stored.
@@ -77,15 +120,15 @@ struct Reported {
 /// Describes how a run ended; a failure outside Almanack is a problem.
 fn report(account: &Account, end: &End) -> Result<Reported> {
     let edition = &account.edition;
-    let (date, state) = (edition.date, edition.state);
+    let (id, state) = (edition.id, edition.state);
     let unfinished = |why: String| Reported {
         published: false,
-        message: format!("the edition of {date} is {state}: {why}"),
+        message: format!("the edition of {id} is {state}: {why}"),
     };
     Ok(match end {
         End::Rests(_) if account.edition.is_published() => Reported {
             published: true,
-            message: format!("the edition of {date} is published"),
+            message: format!("the edition of {id} is published"),
         },
         End::Rests(EditionState::Aggregating) => {
             let open = open_destinations(account).join(", ");
@@ -98,10 +141,13 @@ fn report(account: &Account, end: &End) -> Result<Reported> {
             let open = open_destinations(account).join(", ");
             unfinished(format!("{open} refused it; next attempt at {at}"))
         }
+        End::Waits(Waiting::Held(HoldReason::Quality, _)) => {
+            unfinished(format!("it is held, {}", reason(account)))
+        }
         End::Waits(waiting) => unfinished(waiting.to_string()),
         End::More => unfinished("work is left".to_owned()),
         End::Failed => {
-            let detail = format!("the edition of {date} stays {state}: {}", reason(account));
+            let detail = format!("the edition of {id} stays {state}: {}", reason(account));
             return Err(Problem::new(Code::EditionFailed, detail));
         }
     })
@@ -130,10 +176,10 @@ fn open_destinations(account: &Account) -> Vec<&str> {
 )]
 pub(crate) async fn get_edition(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
 ) -> Result<Json<EditionDetailView>> {
-    let status = editions(&state)?.status(date).await?;
-    let status = status.ok_or(Error::Unknown(date))?;
+    let status = editions_of(&state, id)?.status(id).await?;
+    let status = status.ok_or(Error::Unknown(id))?;
     Ok(Json(EditionDetailView::of(status)))
 }
 

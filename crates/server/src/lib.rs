@@ -2,7 +2,7 @@
 //!
 //! A thin layer: an HTTP request becomes a change request ([`almanack_core::reschedule::Request`]),
 //! the engine's [`Rescheduler`] runs it, and the receipt becomes the answer. [`Schedules`],
-//! [`Sources`] and [`Editions`] do the same for theirs. This crate owns the public contract: paths,
+//! [`Sources`] and [`EditionSet`] do the same for theirs. This crate owns the public contract: paths,
 //! the JSON of bodies and answers, stable error codes ([`problem`]) and access control
 //! ([`access`]). What must stay true:
 //!
@@ -18,6 +18,7 @@ pub mod access;
 mod alerts;
 mod app;
 mod batch;
+mod bulk;
 mod calendars;
 mod call;
 mod editions;
@@ -25,14 +26,18 @@ mod events;
 mod firings;
 mod health;
 mod idempotency;
+mod inbox;
+mod kinds;
 mod lookup;
 mod metrics;
 mod monitors;
+mod newsletter;
 mod nodes;
 pub mod openapi;
 mod paging;
 pub mod picture;
 pub mod problem;
+mod radar;
 mod receipts;
 mod run_logs;
 mod schedules;
@@ -46,6 +51,7 @@ mod tokens;
 mod ui;
 mod users;
 pub mod words;
+mod work;
 
 use std::sync::Arc;
 
@@ -59,14 +65,16 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions,
+    editions::EditionSet,
     health::Health,
+    newsletter::Newsletter,
     reloadable::Reloadable,
     reschedule::Rescheduler,
     schedules::Schedules,
     sources::{Sources, push::Push},
     tick::Ticker,
     watch::Watching,
+    work::Work,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
@@ -76,6 +84,7 @@ use almanack_core::percent;
 use crate::about::About;
 use crate::access::Access;
 pub use crate::app::app;
+pub use crate::editions::pages::{PageTemplate, ReaderPages};
 pub use crate::sources::opml::{Opml, Outline};
 pub use crate::subscriptions::Subscription;
 
@@ -115,10 +124,16 @@ pub struct AppState {
     pub subscriptions: Reloadable<Vec<Subscription>>,
     /// Alert rules and channels, in a process that notifies people.
     pub watching: Option<Reloadable<Watching>>,
-    /// Builds editions, if configured.
-    pub editions: Option<Arc<Editions>>,
+    /// Build editions, each of its own name; none if none is configured.
+    pub editions: EditionSet,
     /// Whether the pages of published editions are public.
     pub public_editions: bool,
+    /// Sends editions by mail, if configured.
+    pub newsletter: Option<Arc<Newsletter>>,
+    /// How those pages look.
+    pub reader_pages: ReaderPages,
+    /// Hands tasks of pulled kinds to workers; absent if this process does not.
+    pub work: Option<Arc<Work>>,
     /// Runs one pass of everything due, on request.
     pub tick: Tick,
     /// Takes reports about firings; absent: there are none.

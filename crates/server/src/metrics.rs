@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use almanack_core::store::{Depth, SourceNumbers};
+use almanack_core::store::{Depth, PausedKind, SourceNumbers};
 use almanack_core::{source::Attention, time::Clock};
 use almanack_engine::{health::Readiness, runner::export_kind};
 use axum::extract::{MatchedPath, Request};
@@ -31,6 +31,7 @@ const OTHER: &str = "other";
 #[derive(Default)]
 pub(crate) struct Scrapes {
     kinds: SeenKinds,
+    paused: SeenPaused,
     sources: Counted,
     edition: Counted,
 }
@@ -58,6 +59,12 @@ pub(crate) async fn get_metrics(
             tracing::warn!(error = %error, "metrics without queue depths: the store did not answer");
         }
     }
+    match state.store.load_paused_kinds(now).await {
+        Ok(paused) => scrapes.paused.show(&paused),
+        Err(error) => {
+            tracing::warn!(error = %error, "metrics without paused kinds: the store did not answer");
+        }
+    }
     // Counting walks over all sources.
     let sources = async { state.store.count_sources(None, now).await };
     match scrapes.sources.renew(now, sources).await {
@@ -66,7 +73,7 @@ pub(crate) async fn get_metrics(
             tracing::warn!(error = %error, "metrics without fresh source counts: the store did not answer");
         }
     }
-    if let Some(editions) = &state.editions
+    if let Some(editions) = state.editions.default_edition()
         && let Err(error) = scrapes.edition.renew(now, present::show(editions)).await
     {
         tracing::warn!(error = %error, "metrics without fresh edition data: the store did not answer");
@@ -165,6 +172,24 @@ impl SeenKinds {
         for (label, waits) in labelled(&mut seen, depths, now) {
             export_kind(&label);
             set(&label, waits);
+        }
+    }
+}
+
+/// Kinds that were seen paused.
+#[derive(Default)]
+struct SeenPaused(Mutex<BTreeSet<String>>);
+
+impl SeenPaused {
+    /// One that is resumed is set to zero; the number of labels is bounded.
+    fn show(&self, paused: &[PausedKind]) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now: BTreeSet<String> = paused.iter().map(|it| it.kind.to_string()).collect();
+        seen.extend(now.iter().take(LABELS_MAX).cloned());
+        for kind in seen.iter().take(LABELS_MAX) {
+            let is_paused = now.contains(kind);
+            gauge!("almanack_kind_paused", "kind" => kind.clone())
+                .set(f64::from(u8::from(is_paused)));
         }
     }
 }

@@ -40,8 +40,7 @@ struct Token;
 
 impl Modify for Token {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
-        let description =
-            "Created by `almanack token create`; starts with `alm_`. Scopes: read, operate, admin.";
+        let description = "Created by `almanack token create`; starts with `alm_`. Scopes: work, read, operate, admin.";
         let scheme = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
             .description(Some(description))

@@ -18,8 +18,10 @@ pub use self::code::Code;
 mod calendar;
 mod code;
 mod edition;
+mod radar;
 mod schedule;
 mod source;
+mod work;
 
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -220,6 +222,7 @@ impl IntoResponse for Problem {
             | Code::Contended
             | Code::TimedOut
             | Code::TooManyTicks
+            | Code::TooManyWaiting
             | Code::TooManyRuns => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
@@ -238,6 +241,10 @@ impl From<Invalid> for Problem {
             Invalid::Priority(_) => "priority",
             Invalid::MaxRetry(_) => "max_retry",
             Invalid::Revision(_) => "revision",
+            Invalid::ExpiresAfter(_) | Invalid::ExpiresTwice => "expires_after_s",
+            Invalid::CallTimeout(_) => "callback.timeout_s",
+            Invalid::CallHeader { .. } => "callback.headers",
+            Invalid::Tag { .. } | Invalid::Tags(_) => "tags",
             Invalid::Status(_) => "status",
         };
         Self::new(Code::InvalidValue, invalid.to_string()).at(path)
@@ -260,6 +267,9 @@ impl From<reschedule::Error> for Problem {
             reschedule::Error::NothingThere(nothing) => {
                 Self::new(Code::NoSuchTask, nothing.to_string())
             }
+            reschedule::Error::Expired(_) => {
+                Self::new(Code::InvalidValue, error.to_string()).at("expires_at")
+            }
             reschedule::Error::UnknownKind { ref known, .. } => {
                 let known = known.iter().map(ToString::to_string).collect();
                 Self {
@@ -273,7 +283,7 @@ impl From<reschedule::Error> for Problem {
             reschedule::Error::TooManyKinds { .. } => {
                 Self::new(Code::TooManyKinds, error.to_string()).at("kind")
             }
-            reschedule::Error::Callback(_) => {
+            reschedule::Error::Callback(_) | reschedule::Error::Pulled { .. } => {
                 Self::new(Code::InvalidValue, error.to_string()).at("callback.url")
             }
             reschedule::Error::Contended { .. } => Self::new(Code::Contended, error.to_string()),

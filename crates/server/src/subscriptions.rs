@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::event::outgoing::{KIND, subscriber};
+use almanack_core::event::outgoing::{KIND, count_of, subscriber};
 use almanack_core::store::TaskSearch;
 use almanack_core::task::{Kind, Status};
 
@@ -91,9 +91,9 @@ pub(crate) async fn list_subscriptions(State(state): App) -> Result<Json<Subscri
                 .entry(name.to_owned())
                 .or_insert_with(|| view(forgotten()));
             if task.is_live() {
-                line.waiting += 1;
+                line.waiting += count_of(&task.identity);
             } else {
-                line.failed += 1;
+                line.failed += count_of(&task.identity);
             }
         }
         counted_some |= found.len() == COUNTED_MAX;

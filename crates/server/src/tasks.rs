@@ -2,18 +2,20 @@
 
 use almanack_core::history::{self, HistoryCursor};
 use almanack_core::reschedule::{Cancel, NothingThere, Put, Request};
-use almanack_core::store::{HistoryPage, Store, TaskFilter};
-use almanack_core::task::{Identity, Kind, Status, Task, TaskId, parse_revision};
-use almanack_engine::reschedule;
+use almanack_core::store::{HistoryPage, Store};
+use almanack_core::task::{Identity, Task, parse_revision};
+use almanack_engine::{kinds, reschedule};
 
 use self::body::PutBody;
-use self::view::{HistoryView, PageView, TaskView};
+use self::find::ListQuery;
+use self::view::{HistoryView, PageView, TaskView, WhyView};
 use crate::call::{At, OnceHeader};
 use crate::idempotency::ask;
 use crate::prelude::*;
 use crate::receipts::{ReceiptView, answer};
 
 pub(crate) mod body;
+pub(crate) mod find;
 pub(crate) mod view;
 
 /// Default page size of a history.
@@ -95,6 +97,18 @@ pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) 
     Ok(answer(identity, receipt))
 }
 
+/// Explain why a task waits, runs or ended, from stored facts.
+#[utoipa::path(
+    get, path = "/api/v1/tasks/{kind}/{subject}/why", tag = "tasks",
+    responses((status = 200, description = "The reason", body = WhyView)),
+)]
+pub(crate) async fn why_task(State(state): App, At(identity): At) -> Result<Json<WhyView>> {
+    let task = find_current(&*state.store, &identity).await?;
+    let (known, now) = (state.rescheduler.kinds(), state.clock.now());
+    let why = kinds::why_of(&*state.store, &known, &task, now).await?;
+    Ok(Json(WhyView::of(identity, why)))
+}
+
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -130,22 +144,6 @@ pub(crate) async fn get_history(
     Ok(Json(HistoryView::of(identity, page)))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
-    /// Only this kind.
-    kind: Option<String>,
-    /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED.
-    status: Option<String>,
-    /// Only subjects with this prefix.
-    subject: Option<String>,
-    /// Page size, 1 to 500. Default: 50.
-    limit: Option<usize>,
-    /// The `next_cursor` of the previous page.
-    cursor: Option<String>,
-}
-
 /// List tasks, newest first.
 ///
 /// A page examines at most 10,000 rows. It may be short or empty and still have a `next_cursor`;
@@ -166,35 +164,8 @@ pub(crate) async fn list_tasks(
     }))
 }
 
-impl ListQuery {
-    fn into_filter(self) -> Result<TaskFilter> {
-        let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
-        // No subject contains one, and PostgreSQL refuses to search for a NUL.
-        if self
-            .subject
-            .as_deref()
-            .is_some_and(|subject| subject.contains(char::is_control))
-        {
-            let detail = "subject must not contain control characters";
-            return Err(Problem::in_query(detail));
-        }
-        Ok(TaskFilter {
-            kind: self.kind.as_deref().map(Kind::parse).transpose()?,
-            subject_prefix: self.subject,
-            status: self.status.as_deref().map(Status::parse).transpose()?,
-            before: self.cursor.as_deref().map(parse_cursor).transpose()?,
-            limit: page,
-            ..TaskFilter::default()
-        })
-    }
-}
-
 pub(crate) fn parse_history_cursor(text: &str) -> Result<HistoryCursor> {
     paging::read(text, HistoryCursor::parse)
-}
-
-fn parse_cursor(text: &str) -> Result<TaskId> {
-    paging::read(text, |key| key.parse().ok().map(TaskId))
 }
 
 /// The current row, read with the caller's readers.

@@ -62,7 +62,8 @@ pub(crate) struct TokenBody {
     /// Its name, shown in the history.
     #[schema(example = "article-service")]
     name: String,
-    /// Scope: `read`, `operate` or `admin`; a larger scope includes the smaller ones.
+    /// Scope: `work` (for workers, nothing else), `read`, `operate` or `admin`; `operate` and `admin`
+    /// include all before them.
     #[schema(example = "operate")]
     scope: String,
     /// Expiry. Default: none.
@@ -174,5 +175,5 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
 
 pub(crate) fn parse_scope(text: &str) -> Result<Scope> {
     Scope::parse(text)
-        .ok_or_else(|| Problem::invalid("scope", "scope must be read, operate or admin"))
+        .ok_or_else(|| Problem::invalid("scope", "scope must be work, read, operate or admin"))
 }

@@ -18,6 +18,7 @@ mod authentication;
 mod editions;
 mod equivalent;
 pub(crate) mod form;
+mod kinds;
 pub(crate) mod lang;
 pub(crate) mod layout;
 pub(crate) mod links;
@@ -28,6 +29,7 @@ mod page;
 pub(crate) mod parts;
 mod preferences;
 mod query;
+mod radar;
 pub(crate) mod schedules;
 mod settings;
 mod sign_in;
@@ -54,6 +56,7 @@ use crate::{AppState, about::ABOUT_PATH, access::Authentication};
 
 /// The words of every page: core's vocabulary, and what pages are made of.
 mod prelude {
+    pub(crate) use almanack_core::edition::EditionId;
     pub(crate) use almanack_core::plan::{Ready, Schedule, ScheduleName};
     pub(crate) use almanack_core::source::{Source, SourceId};
     pub(crate) use almanack_core::store::TaskLine;
@@ -62,7 +65,7 @@ mod prelude {
     pub(crate) use axum::extract::Path;
     pub(crate) use axum::routing::{get, post};
     pub(crate) use axum::{Extension, Router};
-    pub(crate) use jiff::{civil::Date, tz::TimeZone};
+    pub(crate) use jiff::tz::TimeZone;
     pub(crate) use maud::{Markup, Render, html};
     pub(crate) use serde_json::json;
 
@@ -119,7 +122,9 @@ fn inside() -> Router<Arc<AppState>> {
         .route("/ui", get(today::show))
         .merge(tasks::routes())
         .merge(schedules::routes())
+        .merge(radar::routes())
         .merge(activity::routes())
+        .merge(kinds::routes())
         .merge(nodes::routes())
         .merge(settings::routes())
         .merge(sources::routes())

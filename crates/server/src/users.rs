@@ -88,6 +88,11 @@ pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
     let body: UserBody = call.json()?;
     check_name("user", &body.name)?;
     let scope = parse_scope(&body.scope)?;
+    Problem::unless(
+        scope != Scope::Work,
+        "scope",
+        || "scope `work` is for the tokens of workers; a user has read, operate or admin",
+    )?;
     let tokens = state.changes.load_tokens().await?;
     // The history shows only a name, so it must identify one requester.
     if tokens.iter().any(|token| token.name == body.name) {

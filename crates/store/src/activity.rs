@@ -49,7 +49,7 @@ macro_rules! creations {
              t.priority, t.attempt, t.max_retry, t.term, t.revision, t.decisions, \
              t.replaces_task_id, t.created_at_us, t.created_execute_at_us, t.started_at_us, \
              t.finished_at_us, t.origin, t.node, t.callback_url, t.detail, 'null', \
-             cast(null as bigint) from task t where t.id > coalesce( \
+             cast(null as bigint), t.expires_at_us, t.expires_after_s, t.call_options from task t where t.id > coalesce( \
              (select n.id from task n order by n.id desc limit 1 offset $1), 0) \
              and t.created_at_us <= $2 and ",
             by!("t.origin", $lower),

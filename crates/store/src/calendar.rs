@@ -25,7 +25,8 @@ pub(crate) const LOAD: &str = concat!(
     columns!(),
     ", checked_at_us from calendar order by name"
 );
-pub(crate) const LOAD_VERSIONS: &str = "select name, version, applied from calendar order by name";
+pub(crate) const LOAD_VERSIONS: &str =
+    "select name, version, applied, reading, checked_at_us from calendar order by name";
 pub(crate) const INSERT: &str = concat!(
     "insert into calendar (",
     columns!(),

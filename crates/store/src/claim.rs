@@ -1,4 +1,4 @@
-//! Statements about claims: taking tasks, ending attempts, and what is left of dead nodes.
+//! Statements about claims: taking tasks, and what is left of dead nodes.
 
 use almanack_core::{
     store::{ClaimId, Error, ExpiredClaim, Result},
@@ -53,9 +53,12 @@ pub(crate) fn read(
 macro_rules! claimed_columns {
     () => {
         "t.id, t.subject, t.kind, t.term, t.attempt, t.max_retry, t.execute_at_us, \
-         t.started_at_us, t.payload, t.callback_url, t.revision, t.expiries"
+         t.started_at_us, t.payload, t.callback_url, t.revision, t.expiries, \
+         t.expires_at_us, t.expires_after_s, t.call_options"
     };
 }
+
+pub(crate) mod postgres;
 
 /// The lanes that have anything waiting, by jumping from one `(kind, priority)` to the next in the
 /// index: the cost grows with the number of lanes, not with the number of tasks. Two jumps, to the
@@ -104,96 +107,53 @@ pub(crate) const LANES_DUE_SQLITE: &str = concat!(
      where t.kind = lane.kind and t.priority = lane.priority and t.due_at_us is not null) \
      from lane where kind is not null"
 );
-/// SQLite: takes the earliest due tasks of one lane.
-pub(crate) const TAKE_SQLITE: &str = concat!(
-    "update task as t set status = 'RUNNING', due_at_us = null, term = term + 1, \
-     attempt = attempt + 1, claim_id = ?1, node = ?2, started_at_us = ?3, finished_at_us = null, \
-     detail = null where id in (select id from task where kind = ?4 and priority = ?5 \
-     and due_at_us <= ?3 order by due_at_us limit ?6) returning ",
-    // `returning` of SQLite knows the table by its name only.
-    "id, subject, kind, term, attempt, max_retry, execute_at_us, started_at_us, payload, \
-     callback_url, revision, expiries"
-);
-pub(crate) const NOTE_CLAIM_SQLITE: &str =
-    "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
-
-/// PostgreSQL: the waiting lanes and when each is next due, by the same jumps. What was claimed
-/// leaves dead entries at the front of its lane until no transaction can see them any more, and
-/// with many nodes there are many: so the front is passed once, and what is found there, the
-/// earliest due, is kept.
-macro_rules! lanes_due {
-    () => {
-        "with recursive lane(kind, priority, due_at_us) as ( \
-         (select kind, priority, due_at_us from task where due_at_us is not null \
-             order by kind, priority, due_at_us limit 1) \
-         union all \
-         select n.* from lane, lateral ( \
-             (select t.kind, t.priority, t.due_at_us from task t where t.due_at_us is not null \
-                 and t.kind = lane.kind and t.priority > lane.priority \
-                 order by t.priority, t.due_at_us limit 1) \
-             union all \
-             (select t.kind, t.priority, t.due_at_us from task t where t.due_at_us is not null \
-                 and t.kind > lane.kind order by t.kind, t.priority, t.due_at_us limit 1) \
-             order by kind, priority limit 1) n) "
+/// SQLite: takes what a search finds.
+macro_rules! take_sqlite {
+    ($found:literal) => {
+        concat!(
+            "update task as t set status = 'RUNNING', due_at_us = null, term = term + 1, \
+             attempt = attempt + 1, claim_id = ?1, node = ?2, started_at_us = ?3, \
+             finished_at_us = null, detail = null where id in (",
+            $found,
+            // `returning` of SQLite knows the table by its name only.
+            ") returning id, subject, kind, term, attempt, max_retry, execute_at_us, \
+             started_at_us, payload, callback_url, revision, expiries, expires_at_us, \
+             expires_after_s, call_options"
+        )
     };
 }
-/// PostgreSQL: all of the above in one statement. `skip locked` lets nodes claim different rows at
-/// once instead of queueing behind each other. The lanes of one priority share the slots evenly, so
-/// one kind's backlog cannot starve another; `limits` bounds single kinds (see [`crate::lanes`]).
-/// A lane is read from its earliest due on: before it, this statement sees nothing alive.
-pub(crate) const CLAIM_POSTGRES: &str = concat!(
-    lanes_due!(),
-    ", ready as materialized ( \
-         select l.kind, l.priority, l.due_at_us, coalesce(k.room, $5) as room, \
-             k.room is not null as limited, \
-             row_number() over (partition by l.kind order by l.priority desc) as lane_number \
-         from lane l left join unnest($6::text[], $7::bigint[]) k(kind, room) on k.kind = l.kind \
-         where coalesce(k.room, $5) > 0 and l.due_at_us <= $3), \
-     share as materialized ( \
-         select kind, priority, due_at_us, \
-             least(room, greatest($5 / count(*) over (partition by priority), 1)) as room \
-         from ready where lane_number = 1 or not limited order by priority desc), \
-     picked as materialized ( \
-         select p.id from share s, lateral ( \
-             select t.id from task t where t.kind = s.kind and t.priority = s.priority \
-             and t.due_at_us between s.due_at_us and $3 \
-             order by t.due_at_us limit s.room for update skip locked) p \
-         limit $5), \
-     taken as ( \
-         update task t set status = 'RUNNING', due_at_us = null, term = t.term + 1, \
-             attempt = t.attempt + 1, claim_id = $1, node = $2, started_at_us = $3, \
-             finished_at_us = null, detail = null \
-         where t.id = any (array (select id from picked)) returning ",
-    claimed_columns!(),
-    ", t.priority), \
-     noted as ( \
-         insert into claim (id, session, node, lease_until_us, task_ids) \
-         select $1, $8, $2, $4, array_agg(id) from taken having count(*) > 0) \
-     select * from taken"
+/// SQLite: takes the earliest due tasks of one lane.
+pub(crate) const TAKE_SQLITE: &str = take_sqlite!(
+    "select id from task where kind = ?4 and priority = ?5 and due_at_us <= ?3 \
+     order by due_at_us limit ?6"
 );
-/// PostgreSQL: when the next task of a kind with room is due.
-pub(crate) const NEXT_DUE_POSTGRES: &str = concat!(
-    lanes_due!(),
-    "select min(due_at_us) from lane where kind <> all ($1::text[])"
+/// SQLite: the same of one key of a lane.
+pub(crate) const TAKE_KEY_SQLITE: &str = take_sqlite!(
+    "select id from task indexed by task_share where kind = ?4 and priority = ?5 \
+     and share_key = ?7 and due_at_us <= ?3 order by due_at_us limit ?6"
 );
-
-/// Ends an attempt for good: no indexed column changes, so no index is touched.
-pub(crate) const FINISH_END_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
-     detail = ?5, finished_at_us = ?6 where id = ?1 and term = ?2 and status = 'RUNNING'";
-/// Ends an attempt after which the task waits again.
-pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
-     detail = ?5, finished_at_us = ?6, execute_at_us = ?7, due_at_us = ?7, expiries = ?8 \
-     where id = ?1 and term = ?2 and status = 'RUNNING'";
-/// Both in one. PostgreSQL compares values, not column lists, to decide whether an index is
-/// touched.
-pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
-     attempt = u.attempt, detail = u.detail, finished_at_us = u.finished_at_us, \
-     execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, expiries = u.expiries \
-     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::bigint[], \
-     $7::bigint[], $8::bigint[], $9::integer[]) with ordinality u(id, term, status, attempt, detail, \
-     finished_at_us, execute_at_us, due_at_us, expiries, position) \
-     where t.id = any (array[u.id]) and t.term = u.term and t.status = 'RUNNING' \
-     returning u.position";
+/// SQLite: the next key of a lane from one on, and when its first task is due.
+pub(crate) const KEY_FROM_SQLITE: &str = "select share_key, due_at_us \
+     from task indexed by task_share where kind = ?1 and priority = ?2 and share_key >= ?3 \
+     and due_at_us is not null order by share_key, due_at_us limit 1";
+/// SQLite: the same, behind one.
+pub(crate) const KEY_AFTER_SQLITE: &str = "select share_key, due_at_us \
+     from task indexed by task_share where kind = ?1 and priority = ?2 and share_key > ?3 \
+     and due_at_us is not null order by share_key, due_at_us limit 1";
+/// SQLite: takes waiting tasks that have expired, of whatever kind.
+pub(crate) const TAKE_EXPIRED_SQLITE: &str = take_sqlite!(
+    "select id from task where expires_at_us <= ?3 and expires_at_us is not null \
+     and due_at_us is not null order by expires_at_us limit ?4"
+);
+/// SQLite: the same lanes of some kinds only, found by their names instead of by jumping: the others
+/// cost nothing. A kind has at most ten lanes.
+pub(crate) const LANES_OF_KINDS_SQLITE: &str = "select kind, priority, due_at_us from ( \
+     select k.value as kind, p.column1 as priority, (select min(t.due_at_us) from task t \
+         where t.kind = k.value and t.priority = p.column1 and t.due_at_us is not null) as due_at_us \
+     from json_each(?1) k cross join (values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) p) \
+     where due_at_us is not null";
+pub(crate) const NOTE_CLAIM_SQLITE: &str =
+    "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
 
 /// Ends a task that cannot be read, by what needs no reading. It would be claimed again and again
 /// otherwise.
@@ -202,10 +162,29 @@ pub(crate) const SET_ASIDE: &str = "update task set status = 'FAIL', detail = $1
 
 /// A claim whose lease has passed is not revived: another node may be returning its tasks right
 /// now.
-pub(crate) const EXTEND_SQLITE: &str =
-    "update claim set lease_until_us = ?3 where id = ?1 and lease_until_us > ?2";
-pub(crate) const EXTEND_POSTGRES: &str = "update claim set lease_until_us = $3 where id = any ($1::bigint[]) and lease_until_us > $2 \
-     returning id";
+pub(crate) const EXTEND_SQLITE: &str = "update claim set lease_until_us = max(lease_until_us, ?3) \
+     where id = ?1 and lease_until_us > ?2";
+pub(crate) const EXTEND_POSTGRES: &str = "update claim \
+     set lease_until_us = greatest(lease_until_us, $3) \
+     where id = any ($1::bigint[]) and lease_until_us > $2 returning id";
+
+/// A task that a worker names: what [`crate::row::taken_task`] reads. Nothing needs the payload.
+macro_rules! taken {
+    ($ids:literal, $session:literal) => {
+        concat!(
+            "select t.id, t.subject, t.kind, t.term, t.attempt, t.max_retry, t.execute_at_us, \
+             coalesce(t.started_at_us, t.created_at_us), 'null', t.callback_url, t.revision, \
+             t.expiries, t.expires_at_us, t.expires_after_s, t.call_options, t.status, c.id \
+             from task t left join claim c on c.id = t.claim_id \
+             and t.status = 'RUNNING' and c.session = ",
+            $session,
+            " where t.id ",
+            $ids
+        )
+    };
+}
+pub(crate) const TAKEN_SQLITE: &str = taken!("= ?1", "?2");
+pub(crate) const TAKEN_POSTGRES: &str = taken!("= any ($1::bigint[])", "$2");
 
 pub(crate) const EXPIRED: &str = "select id, node from claim where lease_until_us <= $1 \
      order by lease_until_us limit $2";
@@ -248,6 +227,21 @@ pub(crate) const RELEASE_SQLITE: [&str; 2] = [
 ];
 pub(crate) const RELEASE_POSTGRES: &str = "with gone as ( \
      delete from claim where id = any ($1::bigint[]) returning id, lease_until_us, task_ids) \
+     insert into past_claim (claim_id, lease_until_us, task_ids) select * from gone \
+     on conflict (claim_id) do nothing";
+/// The same for a claim under which nothing runs. Nothing will ever again: a claim gets its tasks as
+/// it is made.
+pub(crate) const RUNS_UNDER_SQLITE: &str = concat!(
+    "select 1 from claim c, ",
+    listed_ids!(),
+    " join task t on t.id = j.value \
+     where c.id = ?1 and t.claim_id = c.id and t.status = 'RUNNING' limit 1"
+);
+pub(crate) const RELEASE_ENDED_POSTGRES: &str = "with gone as ( \
+     delete from claim c where id = any ($1::bigint[]) and not exists ( \
+         select 1 from unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
+         where t.claim_id = c.id and t.status = 'RUNNING') \
+     returning id, lease_until_us, task_ids) \
      insert into past_claim (claim_id, lease_until_us, task_ids) select * from gone \
      on conflict (claim_id) do nothing";
 /// For two days: pages look back one.

@@ -12,7 +12,10 @@ use crate::{
     Location,
     backup::{RULES, faults},
     beside, migrate,
-    postgres::{self, CONNECTIONS_MAX, connect_alone, explain as explain_postgres},
+    postgres::{
+        self, CONNECTIONS_MAX, connect_alone, explain as explain_postgres,
+        functions::{Schemas, installed},
+    },
     row::instant,
     sqlite::{applied, explain as explain_sqlite, holds, open_as_it_is},
     unavailable,
@@ -67,9 +70,22 @@ pub enum Make {
         connections: i32,
         /// Whether tables may be made.
         may_create: bool,
+        /// The SQL functions for others' transactions; nothing before a node has been here.
+        functions: Option<Functions>,
         /// Why writes are refused, if they are.
         unwritable: Option<String>,
     },
+}
+
+/// The SQL functions that services call in their own transactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Functions {
+    /// Where they are, or would be.
+    pub schema: String,
+    /// Their version, if they are there.
+    pub installed: Option<i64>,
+    /// The version that this program knows.
+    pub known: i64,
 }
 
 /// Looks at a database.
@@ -220,8 +236,23 @@ async fn postgres(url: &str) -> Result<Condition> {
             connections_max: row.get(5),
             connections: row.get(6),
             may_create: row.get(7),
+            functions: if applied.is_empty() {
+                None
+            } else {
+                Some(functions(&client).await?)
+            },
             unwritable: unwritable.map(|error| explain_postgres("write", error).chain()),
         },
+    })
+}
+
+async fn functions(client: &tokio_postgres::Client) -> Result<Functions> {
+    let schemas = Schemas::find(client).await?;
+    Ok(Functions {
+        // Who may not look into the schema may not call what is there either.
+        installed: installed(client, &schemas).await.unwrap_or_default(),
+        schema: schemas.functions,
+        known: migrate::newest(),
     })
 }
 

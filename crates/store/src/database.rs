@@ -6,15 +6,17 @@
 
 use almanack_core::{
     finish::Finish,
+    pace::Starts,
     plan::{Schedule, ScheduleName, ScheduleWrite},
     reschedule::Change,
     source::{Source, SourceId},
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryQuestion, EntryRetention,
-        Finished, KnownEntry, Nudges, OnceKey, PermitGrant, PermitRequest, Pruned, PrunedEntries,
-        Result, SourceWrite, Store, TaskLine, Visitor, Written,
+        Finished, InboxDecider, InboxTaken, KnownEntry, Nudges, OnceKey, PermitGrant,
+        PermitRequest, Pruned, PrunedEntries, Result, SourceWrite, StartRequest, Store, TakenTask,
+        TaskLine, Visitor, Written,
     },
-    task::{Identity, Task, TaskId},
+    task::{ClaimedTask, Identity, Task, TaskId},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -58,7 +60,9 @@ impl Access {
 pub(crate) trait Answered<T>: Future<Output = Result<T>> + Send {}
 impl<T, F: Future<Output = Result<T>> + Send> Answered<T> for F {}
 
-pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'static {
+pub(crate) trait Database:
+    Tasks + Claims + Schedules + Sources + Permits + Inbox + Paces + 'static
+{
     /// A node asks this often even without a nudge.
     const SAFETY_POLL: SignedDuration;
 
@@ -97,7 +101,9 @@ pub(crate) trait Tasks: Send + Sync {
 /// Attempts at tasks; see [`almanack_core::store::TaskStore`].
 pub(crate) trait Claims: Send + Sync {
     fn claim(&self, request: ClaimRequest) -> impl Answered<Claimed>;
+    fn claim_expired(&self, request: ClaimRequest) -> impl Answered<Vec<ClaimedTask>>;
     fn finish(&self, finishes: Vec<Finish>) -> impl Answered<Vec<Finished>>;
+    fn load_taken(&self, ids: &[TaskId], session: &str) -> impl Answered<Vec<Option<TakenTask>>>;
     fn extend_claims(
         &self,
         claims: &[ClaimId],
@@ -105,6 +111,7 @@ pub(crate) trait Claims: Send + Sync {
         lease_until: Timestamp,
     ) -> impl Answered<Vec<ClaimId>>;
     fn release_claims(&self, claims: &[ClaimId]) -> impl Answered<()>;
+    fn release_ended_claims(&self, claims: &[ClaimId]) -> impl Answered<()>;
     fn load_finished(
         &self,
         from: Timestamp,
@@ -140,6 +147,18 @@ pub(crate) trait Permits: Send + Sync {
         visitor: &Visitor,
         asks: &[PermitRequest],
     ) -> impl Answered<Vec<PermitGrant>>;
+}
+
+/// See [`almanack_core::store::InboxStore`].
+pub(crate) trait Inbox: Send + Sync {
+    fn take_inbox(&self, decider: &dyn InboxDecider, limit: usize) -> impl Answered<InboxTaken>;
+    /// Hints that something is in the inbox, where others can write into it.
+    fn inbox_nudger(&self) -> Option<&Nudger>;
+}
+
+/// See [`almanack_core::store::PaceStore`].
+pub(crate) trait Paces: Send + Sync {
+    fn take_starts(&self, asks: &[StartRequest], now: Timestamp) -> impl Answered<Vec<Starts>>;
 }
 
 /// Handles for callers, and what one statement does; `name` is for errors, never its text or
@@ -233,6 +252,11 @@ fn owned(values: Vec<Value<'_>>) -> Vec<Value<'static>> {
 impl<D: Database> Store for SqlStore<D> {
     fn nudges(&self) -> Box<dyn Nudges> {
         Box::new(NudgeReceiver::new(self.0.nudger().subscribe()))
+    }
+
+    fn inbox_hints(&self) -> Option<Box<dyn Nudges>> {
+        let hints = self.0.inbox_nudger()?.subscribe();
+        Some(Box::new(NudgeReceiver::new(hints)))
     }
 
     fn safety_poll(&self) -> SignedDuration {

@@ -2,7 +2,7 @@
 //!
 //! A lane is one kind at one priority. Higher priorities are served first; lanes of one priority
 //! share what is left evenly, so that one kind's backlog cannot starve another. PostgreSQL does the
-//! same inside its claim statement ([`crate::claim::CLAIM_POSTGRES`]).
+//! same inside its claim statement ([`crate::claim::postgres::CLAIM_POSTGRES`]).
 
 use almanack_core::task::Kind;
 

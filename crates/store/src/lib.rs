@@ -1,7 +1,7 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
 //! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `permit`,
-//! `overview`, `activity`, `alert`, `courtesy`, `firing` and `run_log` hold the statements and carry
+//! `overview`, `activity`, `alert`, `courtesy`, `firing`, `inbox` and `run_log` hold the statements and carry
 //! out what is the same for both databases; `row` reads what statements return and lists what they
 //! are given. `database` says
 //! what `sqlite` and `postgres` do each in its own way, `session` what a connection of either can
@@ -10,25 +10,32 @@
 mod activity;
 mod alert;
 pub mod backup;
+mod bulk;
 mod calendar;
 mod caller;
 mod category;
 mod claim;
+mod coming;
 pub mod condition;
 mod courtesy;
 mod database;
 mod depth;
 mod edition;
 mod entry;
+mod find;
+mod finish;
 mod firing;
 mod history;
+mod inbox;
 mod lanes;
 mod lock_file;
 mod measure;
 mod migrate;
 mod monitor;
+mod newsletter;
 mod nudge;
 mod overview;
+mod pace;
 mod permit;
 pub mod postgres;
 mod register;
@@ -37,6 +44,7 @@ mod run_log;
 mod schedule;
 pub mod scratch;
 mod session;
+mod shared_text;
 mod sign_in;
 mod source;
 pub mod sqlite;

@@ -69,6 +69,19 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(22, "0022_run_log"),
     migration!(23, "0023_calendar"),
     migration!(24, "0024_monitor"),
+    migration!(25, "0025_pace"),
+    migration!(26, "0026_task_expiry"),
+    migration!(27, "0027_task_expires_index"),
+    migration!(28, "0028_find"),
+    migration!(29, "0029_inbox"),
+    migration!(30, "0030_task_share"),
+    migration!(31, "0031_edition_name"),
+    migration!(32, "0032_shared_text"),
+    migration!(33, "0033_edition_deadline"),
+    migration!(34, "0034_edition_details"),
+    migration!(35, "0035_edition_desk"),
+    migration!(36, "0036_newsletter"),
+    migration!(37, "0037_task_share_index"),
 ];
 
 /// The tables that record the schema of a database.
@@ -97,6 +110,12 @@ pub(crate) struct Applied {
     pub(crate) name: String,
     /// What it demands; steps from before this was written down have no mark.
     pub(crate) works_from: Option<i64>,
+}
+
+/// The newest step that this version knows. What is made anew beside the steps carries it as its
+/// version.
+pub(crate) fn newest() -> i64 {
+    ALL.last().map_or(0, |migration| migration.number)
 }
 
 impl Migration {

@@ -56,7 +56,9 @@ pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option
     let events = finishes
         .iter()
         .filter_map(|f| earliest_reported(&f.event_tasks));
-    waits.chain(events).min()
+    let loose = finishes.iter().filter(|f| !f.loose_events.is_empty());
+    let loose = loose.map(|f| f.ended.finished_at);
+    waits.chain(events).chain(loose).min()
 }
 
 /// The same for tasks that deliver events: they are due as they are written.

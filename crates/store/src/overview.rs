@@ -12,7 +12,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use almanack_core::{
     store::{
-        Activity, ActivityFilter, ClaimLine, OverviewStore, Result, SlotLine, StatusCount,
+        Activity, ActivityFilter, ClaimLine, Coming, OverviewStore, Result, SlotLine, StatusCount,
         TaskLine, TaskSearch,
     },
     task::{Kind, Status, TaskId},
@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    activity, claim,
+    activity, claim, coming,
     database::{
         Access::{Moment, Read},
         Database, SqlStore,
@@ -69,7 +69,11 @@ macro_rules! found {
              and (cast($3 as text) is null or t.status = $3) and ",
             contains!("lower(t.subject)", "$4"),
             " and ",
-            contains!($detail, "$5")
+            contains!($detail, "$5"),
+            " and (cast($6 as text) is null or exists (select 1 from task_tag g \
+             where g.tag = $6 and g.task_id = t.id)) \
+             and (cast($7 as bigint) is null or t.execute_at_us >= $7) \
+             and (cast($8 as bigint) is null or t.execute_at_us < $8)"
         )
     };
 }
@@ -79,7 +83,7 @@ macro_rules! search {
             "select ",
             line_columns!(),
             found!($detail),
-            " and t.id < $6 order by t.id desc limit $7"
+            " and t.id < $9 order by t.id desc limit $10"
         )
     };
 }
@@ -98,8 +102,8 @@ pub(crate) const COUNT_STATUSES: &str = concat!(
 pub(crate) const UPCOMING: &str = concat!(
     "select ",
     line_columns!(),
-    " from task t where t.kind = $1 and t.priority = $2 and t.due_at_us < $3 \
-     order by t.due_at_us limit $4"
+    " from task t where t.kind = $1 and t.priority = $2 and t.due_at_us >= $3 \
+     and t.due_at_us < $4 order by t.due_at_us limit $5"
 );
 /// The lanes of [`UPCOMING`].
 pub(crate) const LANES: &str = claim::LANES;
@@ -321,9 +325,20 @@ impl<D: Database> OverviewStore for SqlStore<D> {
         self.0.load_finished(from, until, limit).await
     }
 
-    async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>> {
-        let args = (until, limit);
+    async fn load_upcoming(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>> {
+        let args = (from, until, limit);
         self.ask(Read, "load upcoming tasks", args, asked!(upcoming))
+            .await
+    }
+
+    async fn load_coming(&self, from: Timestamp, until: Timestamp, limit: usize) -> Result<Coming> {
+        let args = (from, until, limit);
+        self.ask(Read, "count coming tasks", args, asked!(coming::load))
             .await
     }
 
@@ -372,17 +387,20 @@ fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
         search.status.map(Status::as_str),
         part(search.containing.as_deref()),
         part(search.saying.as_deref()),
+        &search.tag,
+        search.from,
+        search.to,
     ]
 }
 
 async fn upcoming(
     session: &dyn Session,
-    (until, limit): &(Timestamp, usize),
+    (from, until, limit): &(Timestamp, Timestamp, usize),
 ) -> Result<Vec<TaskLine>> {
     let lanes = session.rows(LANES, &[], |row| Ok((row.text(0)?, row.get::<i32>(1)?)));
     let mut found = Vec::new();
     for (kind, priority) in lanes.await? {
-        let values = values![kind, priority, *until, most(*limit)];
+        let values = values![kind, priority, *from, *until, most(*limit)];
         let waiting = session.listed(UPCOMING, &values, row::LINES);
         found.extend(waiting.await?);
     }

@@ -8,8 +8,12 @@
 mod address;
 mod batcher;
 mod claim;
+mod finish;
+pub(crate) mod functions;
+mod inbox;
 mod listen;
 mod migration;
+mod pace;
 mod permit;
 mod plan;
 mod question;
@@ -40,7 +44,7 @@ use crate::{
     nudge::Nudger,
     postgres::{
         address::Address,
-        batcher::Batcher,
+        batcher::{Batcher, Lookers},
         listen::Listener,
         question::Question,
         records::LoadCurrent,
@@ -94,6 +98,7 @@ pub struct Postgres {
     pool: Pool,
     changes: Batcher<Apply>,
     looks: Batcher<LoadCurrent>,
+    lookers: Arc<Lookers>,
     sources: Batcher<LoadSources>,
     source_writes: Batcher<WriteSources>,
     nudger: Nudger,
@@ -109,6 +114,8 @@ struct Shared {
     room: Room,
     tls: Tls,
     nudger: Nudger,
+    /// Hints that something is in the inbox.
+    inbox_nudger: Nudger,
     channel: String,
     _listener: Listener,
 }
@@ -130,9 +137,10 @@ impl PostgresStore {
         add_options(&mut held_short.config, &within);
         let pages = pool(&held_short, PAGE_CONNECTIONS)?;
         let channel = migration::prepare(url).await?;
-        let nudger = Nudger::new();
+        let (nudger, inbox_nudger) = (Nudger::new(), Nudger::new());
         let Address { config, tls, .. } = address;
-        let listener = Listener::start((config, tls.clone()), channel.clone(), nudger.clone())
+        let heard = (nudger.clone(), inbox_nudger.clone());
+        let listener = Listener::start((config, tls.clone()), channel.clone(), heard)
             .await
             .map_err(|error| explain("listen for changes", error))?;
         let shared = Shared {
@@ -142,6 +150,7 @@ impl PostgresStore {
             room: Room::new(),
             tls,
             nudger,
+            inbox_nudger,
             channel,
             _listener: listener,
         };
@@ -157,10 +166,12 @@ impl Postgres {
             Caller::Pages => shared.pages.clone(),
         };
         let channel = shared.channel.clone();
-        let changes = Batcher::open(Apply {
+        let lookers = Arc::default();
+        let apply = Apply {
             pool: pool.clone(),
             channel: channel.clone(),
-        });
+        };
+        let changes = Batcher::behind(Arc::clone(&lookers), apply);
         let looks = Batcher::open(LoadCurrent { pool: pool.clone() });
         let sources = Batcher::open(LoadSources { pool: pool.clone() });
         let source_writes = Batcher::open(WriteSources {
@@ -174,6 +185,7 @@ impl Postgres {
             pool,
             changes,
             looks,
+            lookers,
             sources,
             source_writes,
             channel,

@@ -17,11 +17,12 @@ mod value;
 
 use almanack_core::{
     alert::trouble::{NodeTroubles, Trouble},
+    callback::Callback,
     clock::Mark,
     history::{Attempt, Decision},
     reschedule::{DecisionId, Requested},
-    store::{EXAMINED_MAX, Error, Node, OnceRecord, Result},
-    task::{ClaimedTask, Identity, Task},
+    store::{ClaimId, EXAMINED_MAX, Error, Node, OnceRecord, Result, TakenTask},
+    task::{ClaimedTask, Expiry, Identity, Tags, Task},
     token::Token,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -128,6 +129,9 @@ pub(crate) fn task(row: &Row<'_>) -> Result<Task> {
         detail: row.get(21)?,
         payload: row.get(22)?,
         lease_until: row.get(23)?,
+        expiry: expiry(row, 24)?,
+        call_options: row.get(26)?,
+        tags: row.get::<Option<Tags>>(27)?.unwrap_or_default(),
     })
 }
 
@@ -145,7 +149,31 @@ pub(crate) fn claimed_task(row: &Row<'_>) -> Result<ClaimedTask> {
         callback_url: row.get(9)?,
         revision: row.get(10)?,
         expiries: row.get(11)?,
+        expiry: expiry(row, 12)?,
+        call_options: row.get(14)?,
     })
+}
+
+/// The same, with what a worker's report depends on.
+pub(crate) fn taken_task(row: &Row<'_>) -> Result<TakenTask> {
+    Ok(TakenTask {
+        task: claimed_task(row)?,
+        status: row.get(15)?,
+        claim_id: row.get::<Option<i64>>(16)?.map(ClaimId),
+    })
+}
+
+fn expiry(row: &Row<'_>, index: usize) -> Result<Expiry> {
+    Ok(Expiry {
+        at: row.get(index)?,
+        after_s: row.get(index + 1)?,
+    })
+}
+
+/// How a row keeps what its task says about its callback.
+pub(crate) fn written(options: Option<&Callback>) -> Result<Option<String>> {
+    let text = options.map(serde_json::to_string).transpose();
+    text.map_err(unreadable)
 }
 
 /// Reads the columns listed in `history.rs`.

@@ -83,7 +83,9 @@ impl Scratch {
                 Ok(())
             }
             Self::Postgres { url, schema } => {
-                run(&url, &format!("drop schema \"{schema}\" cascade")).await
+                // The functions of a store have a schema of their own.
+                let both = format!("\"{schema}\", \"almanack_{schema}\"");
+                run(&url, &format!("drop schema if exists {both} cascade")).await
             }
         }
     }

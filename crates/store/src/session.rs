@@ -6,7 +6,11 @@
 
 use std::pin::Pin;
 
-use almanack_core::{store::Result, task::NewTask};
+use almanack_core::{
+    reschedule::Change,
+    store::{Applied, Result},
+    task::NewTask,
+};
 use async_trait::async_trait;
 
 use crate::row::{Listing, Row, Value};
@@ -49,6 +53,9 @@ pub(crate) trait Session: Send + Sync {
     /// Writes tasks as a part of something larger; an identity that exists already is left as it
     /// is.
     async fn insert_tasks(&self, tasks: &[NewTask], created_at_us: i64) -> Result<()>;
+
+    /// Carries out changes, each for itself, as a part of something larger.
+    async fn apply(&self, changes: &[Change]) -> Result<Vec<Applied>>;
 }
 
 impl dyn Session + '_ {

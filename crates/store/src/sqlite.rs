@@ -6,7 +6,9 @@
 //! they queue at the file lock instead of failing halfway.
 
 mod claim;
+mod inbox;
 mod node_lock;
+mod pace;
 mod permit;
 mod schedule;
 mod session;
@@ -15,6 +17,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod turns;
 
 pub use node_lock::{NodeLock, Occupied};
 

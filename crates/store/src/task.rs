@@ -16,10 +16,11 @@ use almanack_core::{
     history::Decision,
     reschedule::Change,
     store::{
-        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Depth, ExpiredClaim, Finished,
-        HistoryPage, OnceKey, OnceRecord, Page, Pruned, Records, Result, TaskFilter, TaskStore,
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, CountBy, Depth, ExpiredClaim,
+        Finished, HistoryPage, OnceKey, OnceRecord, Page, Pruned, Records, Result, TakenTask,
+        TaskCounts, TaskFilter, TaskStore,
     },
-    task::{Identity, Kind, Status, Task, TaskId},
+    task::{ClaimedTask, Identity, Kind, Task, TaskId},
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -27,27 +28,29 @@ use jiff::Timestamp;
 use crate::{
     claim,
     database::{
-        Access::{Read, Transaction},
+        Access::{Moment, Read, Transaction},
         Database, SqlStore,
     },
-    depth, history,
-    row::{self, examined, listing, most, one_more, small, values},
-    session::{Session, asked},
+    depth, find, history,
+    row::{self, listing, most, small, values},
+    session::asked,
 };
 
 /// What [`crate::row::task`] reads.
 macro_rules! columns {
     () => {
-        columns!("t.payload")
+        $crate::task::columns!("t.payload")
     };
     ($payload:literal) => {
         concat!("t.id, t.subject, t.kind, t.status, t.is_current, t.execute_at_us, t.due_at_us, \
          t.priority, t.attempt, t.max_retry, t.term, t.revision, t.decisions, t.replaces_task_id, \
          t.created_at_us, t.created_execute_at_us, t.started_at_us, t.finished_at_us, t.origin, \
          t.node, t.callback_url, t.detail, ", $payload, ", \
-         case when t.status = 'RUNNING' then c.lease_until_us end")
+         case when t.status = 'RUNNING' then c.lease_until_us end, \
+         t.expires_at_us, t.expires_after_s, t.call_options, t.tags")
     };
 }
+pub(crate) use columns;
 macro_rules! from_task {
     () => {
         " from task t left join claim c on c.id = t.claim_id "
@@ -86,51 +89,32 @@ pub(crate) const LOAD_LIVES: &str = concat!(
     "where t.subject = $1 and t.kind = $2 and not t.is_current and t.id <= $3 order by t.id desc limit $4) past) lives order by 1 desc limit $4"
 );
 
-/// The last row that a page below `$1` examines, with `$2` rows before it. Numbers have gaps, so it
-/// is counted, not computed.
-pub(crate) const EXAMINED_TO: &str =
-    "select id from task where id < $1 order by id desc limit 1 offset $2";
-/// A page, newest first, down to `$2`. A filter that is not set is null.
-macro_rules! list {
-    ($prefix:literal) => {
-        concat!(
-            "select ",
-            columns!(),
-            from_task!(),
-            "where t.id < $1 and t.id >= $2 \
-             and (cast($3 as text) is null or t.kind = $3) \
-             and (cast($4 as text) is null or t.status = $4) \
-             and (cast($5 as text) is null or ",
-            $prefix,
-            ") order by t.id desc limit $6"
-        )
-    };
-}
-/// SQLite counts a prefix in characters, PostgreSQL knows `starts_with`; `like` would need escapes.
-pub(crate) const LIST_SQLITE: &str = list!("substr(t.subject, 1, length($5)) = $5");
-pub(crate) const LIST_POSTGRES: &str = list!("starts_with(t.subject, $5)");
-
 macro_rules! insert_columns {
     () => {
         "insert into task (subject, kind, status, is_current, execute_at_us, due_at_us, priority, \
          attempt, max_retry, term, revision, decisions, replaces_task_id, created_at_us, \
-         created_execute_at_us, origin, callback_url, payload) "
+         created_execute_at_us, origin, callback_url, payload, expires_at_us, expires_after_s, \
+         call_options, tags, share_key) "
     };
 }
 /// Writes a row unless the identity already has a current one.
 pub(crate) const INSERT_SQLITE: &str = concat!(
     insert_columns!(),
-    "values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, ?7, 0, ?8, 0, ?9, ?10, ?4, ?11, ?12, ?13) \
+    "values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, ?7, 0, ?8, 0, ?9, ?10, ?4, ?11, ?12, ?13, \
+     ?14, ?15, ?16, ?17, ?18) \
      on conflict (subject, kind) where is_current do nothing"
 );
 pub(crate) const INSERT_POSTGRES: &str = concat!(
     insert_columns!(),
     "select subject, kind, status, true, execute_at_us, due_at_us, priority, 0, max_retry, 0, \
-     revision, 0, replaces, created_at_us, execute_at_us, origin, callback_url, payload \
+     revision, 0, replaces, created_at_us, execute_at_us, origin, callback_url, payload, \
+     expires_at_us, expires_after_s, call_options, tags, share_key \
      from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::integer[], \
      $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::text[], \
-     $13::text[]) u(subject, kind, status, execute_at_us, due_at_us, priority, max_retry, \
-     revision, replaces, created_at_us, origin, callback_url, payload) \
+     $13::text[], $14::bigint[], $15::integer[], $16::text[], $17::text[], $18::text[]) \
+     u(subject, kind, status, execute_at_us, due_at_us, priority, max_retry, revision, replaces, \
+     created_at_us, origin, callback_url, payload, expires_at_us, expires_after_s, call_options, \
+     tags, share_key) \
      on conflict (subject, kind) where is_current do nothing returning id, subject, kind"
 );
 
@@ -139,6 +123,8 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
 pub(crate) const AMEND_SQLITE: &str = "update task set status = ?5, is_current = ?6, \
      execute_at_us = ?7, due_at_us = ?8, payload = coalesce(?9, payload), callback_url = ?10, \
      priority = ?11, max_retry = ?12, revision = ?13, decisions = decisions + 1, \
+     expires_at_us = ?15, expires_after_s = ?16, call_options = ?17, tags = coalesce(?18, tags), \
+     share_key = coalesce(?19, share_key), \
      finished_at_us = case when ?5 = 'CANCELLED' and status <> 'CANCELLED' then ?14 \
          else finished_at_us end \
      where id = ?1 and status = ?2 and term = ?3 and decisions = ?4";
@@ -149,17 +135,21 @@ pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
          execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, \
          payload = coalesce(u.payload, t.payload), callback_url = u.callback_url, \
          priority = u.priority, max_retry = u.max_retry, revision = u.revision, \
-         decisions = t.decisions + 1, \
+         decisions = t.decisions + 1, expires_at_us = u.expires_at_us, \
+         expires_after_s = u.expires_after_s, call_options = u.call_options, \
+         tags = coalesce(u.tags, t.tags), share_key = coalesce(u.share_key, t.share_key), \
          finished_at_us = case when u.status = 'CANCELLED' and t.status <> 'CANCELLED' \
              then u.decided_at_us else t.finished_at_us end \
      from unnest($1::bigint[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::boolean[], \
          $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::integer[], $12::integer[], \
          $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], \
-         $19::bigint[], $20::text[], $21::bigint[], $22::bigint[]) with ordinality \
+         $19::bigint[], $20::text[], $21::bigint[], $22::bigint[], $23::bigint[], \
+         $24::integer[], $25::text[], $26::text[], $27::text[]) with ordinality \
          u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, \
          due_at_us, payload, callback_url, priority, max_retry, revision, decided_at_us, origin, \
          rule, old_execute_at_us, answered_execute_at_us, answered_revision, requested, \
-         requested_execute_at_us, requested_revision, position) \
+         requested_execute_at_us, requested_revision, expires_at_us, expires_after_s, \
+         call_options, tags, share_key, position) \
      where t.id = any (array[u.id]) and t.status = u.seen_status and t.term = u.seen_term \
          and t.decisions = u.seen_decisions \
      returning u.position, t.id, t.decisions, u.decided_at_us, u.origin, u.rule, \
@@ -207,9 +197,11 @@ macro_rules! prune {
         )
     };
 }
-pub(crate) const PRUNE_SQLITE: &str = prune!("id = ?1", "?2");
-pub(crate) const PRUNE_POSTGRES: &str =
-    concat!(prune!("id = any ($1::bigint[])", "$2"), " returning id");
+pub(crate) const PRUNE_SQLITE: &str = concat!(prune!("id = ?1", "?2"), " returning tags");
+pub(crate) const PRUNE_POSTGRES: &str = concat!(
+    prune!("id = any ($1::bigint[])", "$2"),
+    " returning id, tags"
+);
 
 #[async_trait]
 impl<D: Database> TaskStore for SqlStore<D> {
@@ -235,8 +227,16 @@ impl<D: Database> TaskStore for SqlStore<D> {
         self.0.claim(request).await
     }
 
+    async fn claim_expired(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>> {
+        self.0.claim_expired(request).await
+    }
+
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         self.0.finish(finishes).await
+    }
+
+    async fn load_taken(&self, ids: &[TaskId], session: &str) -> Result<Vec<Option<TakenTask>>> {
+        self.0.load_taken(ids, session).await
     }
 
     async fn extend_claims(
@@ -250,6 +250,10 @@ impl<D: Database> TaskStore for SqlStore<D> {
 
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         self.0.release_claims(claims).await
+    }
+
+    async fn release_ended_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        self.0.release_ended_claims(claims).await
     }
 
     async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>> {
@@ -275,7 +279,13 @@ impl<D: Database> TaskStore for SqlStore<D> {
     }
 
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
-        self.ask(Read, "list tasks", filter.clone(), asked!(page))
+        self.ask(Read, "list tasks", filter.clone(), asked!(find::page))
+            .await
+    }
+
+    async fn count_tasks(&self, filter: &TaskFilter, by: Option<CountBy>) -> Result<TaskCounts> {
+        let args = (filter.clone(), by);
+        self.ask(Moment, "count tasks", args, asked!(find::count))
             .await
     }
 
@@ -313,28 +323,4 @@ impl<D: Database> TaskStore for SqlStore<D> {
         self.execute("prune idempotency keys", history::PRUNE_ONCE, values)
             .await
     }
-}
-
-async fn page(session: &dyn Session, filter: &TaskFilter) -> Result<Page<Task, TaskId>> {
-    let before = filter.before.map_or(i64::MAX, |id| id.0);
-    let to = if filter.is_empty() {
-        None
-    } else {
-        let among = values![before, examined(filter.among)];
-        session.number(EXAMINED_TO, &among).await?
-    };
-    let values = values![
-        before,
-        to.unwrap_or(0),
-        filter.kind.as_ref().map(Kind::as_str),
-        filter.status.map(Status::as_str),
-        &filter.subject_prefix,
-        one_more(filter.limit),
-    ];
-    let text = session.text(LIST_SQLITE, LIST_POSTGRES);
-    let found = session.rows(text, &values, |found| {
-        Ok((found.get(0)?, row::TASKS.read(found)))
-    });
-    let page = Page::cut(found.await?, filter.limit, to.map(TaskId), |(id, _)| *id);
-    Ok(page.filter_map(|(_, task)| task))
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, typ
 use crate::{
     alert, claim,
     entry::{self, search},
-    history, migrate, permit, register, schedule,
+    find, history, migrate, permit, register, schedule,
     source::{self, numbers},
     task,
 };
@@ -75,8 +75,13 @@ const SHARED: &[&str] = &[
     source::REMOVE,
     source::list::RESTING_TO,
     task::DEPTH,
-    task::EXAMINED_TO,
-    task::LIST_SQLITE,
+    find::BY_KIND.all[0],
+    find::BY_KIND.tagged[0],
+    find::BY_TAG.all[0],
+    find::EXAMINED_TO,
+    find::LIST.all[0],
+    find::LIST.tagged[0],
+    find::TAGGED_TO,
     task::LOAD,
     task::LOAD_LIVES,
     task::NEXT_ROWS,
@@ -191,7 +196,7 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
     let tasks = "insert into task (id, subject, kind, status, is_current, execute_at_us, priority, \
          attempt, max_retry, term, revision, decisions, created_at_us, created_execute_at_us, \
          origin, payload) values (?1 + 1, ?1, 'K', 'INIT', 1, ?1, 5, 0, 3, 0, 0, 0, 0, 0, '', '')";
-    check_costs_no_more(task::EXAMINED_TO, [51, 39], 1, tasks);
+    check_costs_no_more(find::EXAMINED_TO, [51, 39], 1, tasks);
     for (kind, status, subject) in [
         (none, nothing, nothing),
         (nothing, none, nothing),
@@ -201,8 +206,20 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
         let [few, many] = [60, 6_000].map(|count: u32| {
             // The newest forty.
             let to = i64::from(count) - 39;
-            let page = rusqlite::params![i64::MAX, to, kind, status, subject, 20];
-            steps(task::LIST_SQLITE, page, 0, (tasks, count))
+            let page = rusqlite::params![
+                i64::MAX,
+                to,
+                kind,
+                status,
+                subject,
+                nothing,
+                nothing,
+                nothing,
+                nothing,
+                nothing,
+                20
+            ];
+            steps(find::LIST.all[0], page, 0, (tasks, count))
         });
         assert!(many <= few * 11 / 10, "{few} for 60, {many} for 6,000");
     }

@@ -23,7 +23,7 @@ use almanack_core::{
     },
 };
 use almanack_engine::editions::Outside;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use destinations::Place;
 
@@ -45,6 +45,8 @@ pub enum Call {
     Send(String, u32),
     /// A destination is looked at.
     Look(String, u32),
+    /// A destination is asked whether it is ready.
+    Ready(String),
     /// People are notified: the rule's name, and `opened`, `closed` or `passed`.
     Report(String, &'static str),
 }
@@ -54,6 +56,8 @@ pub enum Call {
 pub enum InjectedFault {
     Well,
     Fails(FailureClass),
+    /// It is asked too often, and wants to be asked again after so long.
+    Asks(SignedDuration),
     /// It never answers. A message arrives all the same.
     Hangs,
     /// A message arrives, and the answer is lost.
@@ -95,6 +99,8 @@ pub struct EditionHarness {
     injected_faults: Arc<Mutex<InjectedFaults>>,
     places: Arc<Vec<Place>>,
     caller: u32,
+    /// The stories that are listed, by their numbers.
+    listed: (u32, u32),
 }
 
 impl EditionHarness {
@@ -122,6 +128,7 @@ impl EditionHarness {
             injected_faults: Arc::new(Mutex::new(Box::new(|_, _| InjectedFault::Well))),
             places: Arc::new(places),
             caller: 0,
+            listed: (0, u32::MAX),
         }
     }
 
@@ -130,6 +137,15 @@ impl EditionHarness {
     pub fn on_account_of(&self, caller: u32) -> Self {
         Self {
             caller,
+            ..self.clone()
+        }
+    }
+
+    /// The same harness, listing only the stories of these numbers.
+    #[must_use]
+    pub fn listing(&self, first: u32, last: u32) -> Self {
+        Self {
+            listed: (first, last),
             ..self.clone()
         }
     }
@@ -225,6 +241,13 @@ impl EditionHarness {
         self.answer(injected_fault).await;
         match injected_fault {
             InjectedFault::Fails(class) => Err(Failure::new(class, format!("{call:?} fails"))),
+            InjectedFault::Asks(wait) => Err(Failure {
+                retry_after: Some(wait),
+                ..Failure::new(
+                    FailureClass::RateLimited,
+                    format!("{call:?} is asked too often"),
+                )
+            }),
             InjectedFault::Twice => {
                 let _ticket = budget.take().map_err(|_| Failure::spent())?;
                 self.lock().calls.push(call);
@@ -264,6 +287,7 @@ pub fn listed(number: u32) -> Listed {
         discussion_url: Some(format!("https://news.ycombinator.com/item?id={number}")),
         title: format!("Story {number}"),
         score: Some(1_000 - i64::from(number)),
+        comment_count: Some(3),
         published_at: Some(Timestamp::UNIX_EPOCH),
         text: None,
     }

@@ -13,8 +13,8 @@ use almanack_core::{
     store::{ClaimId, ClaimRequest, Node, SourceWrite},
     target::Target,
     task::{
-        Identity, Kind, MAX_RETRY_MAX, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision,
-        Status, Subject,
+        Expiry, Identity, Kind, MAX_RETRY_MAX, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority,
+        Revision, Status, Subject, Tags,
     },
     token::{Scope, Token},
 };
@@ -93,6 +93,9 @@ pub fn claim_request(claim: i64, now: Timestamp, slots: usize) -> ClaimRequest {
         lease_until: now + LEASE,
         slots,
         limits: Vec::new(),
+        kinds: Vec::new(),
+        rates: Vec::new(),
+        turns: Vec::new(),
     }
 }
 
@@ -220,9 +223,13 @@ pub fn firing(schedule: &Schedule, slot_at: Timestamp) -> NewTask {
         execute_at: slot_at,
         payload: payload("{}"),
         callback_url: None,
+        call_options: None,
+        share_key: None,
+        expiry: Expiry::NEVER,
         priority: Priority::DEFAULT,
         max_retry: MAX_RETRY_MAX,
         revision: Revision::NONE,
+        tags: Tags::NONE,
         origin: format!("schedule {}", schedule.name),
         replaces: None,
     }

@@ -12,12 +12,23 @@ use almanack_core::{
         Alert,
         trouble::{NodeTroubles, Trouble},
     },
+    bulk::{Bulk, BulkId},
     calendar::{CalendarRecord, CalendarVersion},
     clock::Mark,
-    edition::{Account, Edition, account, document::Document},
+    edition::{
+        Account, Edition, EditionId, EditionName, account, document::Document,
+        revision::RevisionLine,
+    },
     finish::Finish,
     follow::{Followed, FollowedChange},
     history::Decision,
+    inbox::{InboxEntry, InboxNumber},
+    newsletter::{
+        Address, Mailing, Subscriber, SubscriberId,
+        mailing::{Mail, MailCounts},
+        subscriber,
+    },
+    pace::Starts,
     plan::{
         Edit, FiredByHand, Monitor, Ping, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot,
     },
@@ -29,18 +40,20 @@ use almanack_core::{
         entry::Entry,
     },
     store::{
-        Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce,
-        CalendarStore, ClaimId, ClaimLine, ClaimRequest, Claimed, CourtesyQuery, CourtesyStore,
-        Depth, DueSchedules, EditionFilter, EditionLine, EditionStore, EditionWritten, EntryFilter,
-        EntryQuestion, EntryRetention, ExpiredClaim, Finished, FiringStore, Fleet, HistoryPage,
-        KnownEntry, LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys,
-        MonitorStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page,
-        PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records,
-        Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore, SignInStore, SlotLine,
-        SourceFilter, SourceNumbers, SourceStore, SourceWrite, StatusCount, Store, TaskFilter,
+        Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, BulkStore,
+        CalendarStore, ClaimId, ClaimLine, ClaimRequest, Claimed, Coming, CountBy, CourtesyQuery,
+        CourtesyStore, Depth, DueSchedules, EditionFilter, EditionLine, EditionStore,
+        EditionWritten, EntryFilter, EntryQuestion, EntryRetention, ExpiredClaim, Finished,
+        FiringStore, Fleet, HistoryPage, InboxDecider, InboxStore, InboxTaken, KnownEntry,
+        LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys, MonitorStore,
+        NewsletterStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, PaceStore,
+        Page, PausedKind, PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries,
+        PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore,
+        SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StartRequest,
+        StatusCount, Store, SubscriberCount, SubscriberFilter, TakenTask, TaskCounts, TaskFilter,
         TaskLine, TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
     },
-    task::{Identity, Kind, Task, TaskId},
+    task::{ClaimedTask, Identity, Kind, Task, TaskId},
     token::Token,
 };
 use async_trait::async_trait;
@@ -91,6 +104,9 @@ impl<L: Layer + 'static> Layered<L> {
 impl<L: Layer> Store for Layered<L> {
     fn nudges(&self) -> Box<dyn Nudges> {
         self.layer.nudges(&*self.below)
+    }
+    fn inbox_hints(&self) -> Option<Box<dyn Nudges>> {
+        self.below.inbox_hints()
     }
     fn safety_poll(&self) -> SignedDuration {
         self.layer.safety_poll(&*self.below)
@@ -175,18 +191,30 @@ layered! {
         apply_once(key: OnceKey, changes: Vec<Change>) -> AppliedOnce;
         load_once(&key: str) -> Option<OnceRecord>;
         claim(request: ClaimRequest) -> Claimed;
+        claim_expired(request: ClaimRequest) -> Vec<ClaimedTask>;
         finish(finishes: Vec<Finish>) -> Vec<Finished>;
+        load_taken(&ids: [TaskId], &session: str) -> Vec<Option<TakenTask>>;
         extend_claims(&claims: [ClaimId], now: Timestamp, lease_until: Timestamp) -> Vec<ClaimId>;
         release_claims(&claims: [ClaimId]) -> ();
+        release_ended_claims(&claims: [ClaimId]) -> ();
         load_expired(now: Timestamp, limit: usize) -> Vec<ExpiredClaim>;
         load_task(id: TaskId) -> Option<Task>;
         list_tasks(&filter: TaskFilter) -> Page<Task, TaskId>;
+        count_tasks(&filter: TaskFilter, by: Option<CountBy>) -> TaskCounts;
         load_history(&identity: Identity, page: HistoryPage) -> Records;
         load_decisions(id: TaskId, after: u32, limit: usize) -> Vec<Decision>;
         load_waiting_kinds(limit: usize) -> Vec<Kind>;
         load_depths(now: Timestamp) -> Vec<Depth>;
         prune(before: Timestamp, after: TaskId, limit: usize) -> Pruned;
         prune_keys(before: Timestamp, limit: usize) -> usize;
+    }
+    BulkStore {
+        create_bulk(&bulk: Bulk) -> BulkId;
+        load_bulk(id: BulkId) -> Option<Bulk>;
+        list_bulks(before: Option<BulkId>, limit: usize) -> Page<Bulk, BulkId>;
+        advance_bulk(&bulk: Bulk, changes: Vec<Change>) -> Option<(Bulk, Vec<Applied>)>;
+        cancel_bulk(id: BulkId, &by: str, now: Timestamp) -> bool;
+        prune_bulks(before: Timestamp, limit: usize) -> usize;
     }
     MonitorStore {
         load_monitors(&ids: [ScheduleId]) -> Vec<Option<Monitor>>;
@@ -238,12 +266,40 @@ layered! {
         ) -> PrunedEntries;
     }
     EditionStore {
-        open_edition(date: Date, now: Timestamp) -> (Edition, bool);
-        load_account(date: Date) -> Option<Account>;
+        open_edition(id: EditionId, now: Timestamp) -> (Edition, bool);
+        load_account(id: EditionId) -> Option<Account>;
         list_editions(&filter: EditionFilter) -> Vec<EditionLine>;
         write_edition(change: account::Change) -> EditionWritten;
-        load_document(date: Date, revision: Option<u32>) -> Option<Document>;
+        load_document(id: EditionId, revision: Option<u32>) -> Option<Document>;
+        load_revisions(id: EditionId, limit: usize) -> Vec<RevisionLine>;
+        load_shared(key: String, from: Timestamp) -> Option<String>;
+        keep_shared(key: String, text: String, now: Timestamp) -> ();
+        prune_shared(before: Timestamp, limit: usize) -> usize;
+        published_after(id: EditionId) -> Option<EditionId>;
+        search_editions(
+            name: EditionName, &text: str, before: Option<Date>, limit: usize
+        ) -> Vec<EditionId>;
         prune_stories(before: Date, limit: usize) -> PrunedStories;
+    }
+    NewsletterStore {
+        find_subscriber(edition: EditionName, &address: Address) -> Option<Subscriber>;
+        load_subscriber(id: SubscriberId) -> Option<Subscriber>;
+        write_subscriber(&subscriber: Subscriber, ask: bool) -> Option<SubscriberId>;
+        add_subscribers(
+            edition: EditionName, people: Vec<(Address, Option<String>)>, now: Timestamp
+        ) -> Vec<subscriber::Added>;
+        list_subscribers(&filter: SubscriberFilter) -> Page<Subscriber, SubscriberId>;
+        count_subscribers() -> Vec<SubscriberCount>;
+        remove_subscriber(id: SubscriberId) -> bool;
+        create_mailing(&mailing: Mailing) -> bool;
+        load_mailing(id: EditionId) -> Option<Mailing>;
+        list_mailings(limit: usize) -> Vec<Mailing>;
+        fill_mailing(id: EditionId, limit: usize, now: Timestamp) -> Option<Mailing>;
+        note_mailing(&mailing: Mailing) -> ();
+        load_due_mails(id: EditionId, now: Timestamp, limit: usize) -> Vec<Mail>;
+        next_mail_at(id: EditionId) -> Option<Timestamp>;
+        write_mail(&seen: Mail, &next: Mail) -> bool;
+        count_mails(id: EditionId) -> MailCounts;
     }
     NodeStore {
         save_node(&node: Node) -> ();
@@ -276,7 +332,8 @@ layered! {
         count_found(&search: TaskSearch) -> u64;
         count_statuses(among: usize) -> Vec<StatusCount>;
         load_finished(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
-        load_upcoming(until: Timestamp, limit: usize) -> Vec<TaskLine>;
+        load_upcoming(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
+        load_coming(from: Timestamp, until: Timestamp, limit: usize) -> Coming;
         load_running(limit: usize) -> Vec<TaskLine>;
         load_claims(limit: usize) -> Vec<ClaimLine>;
         load_slots_between(from: Timestamp, until: Timestamp, limit: usize) -> Vec<SlotLine>;
@@ -285,6 +342,13 @@ layered! {
     PermitStore {
         request_permits(&visitor: Visitor, &asks: [PermitRequest]) -> Vec<PermitGrant>;
         prune_permits(before: Timestamp, now: Timestamp) -> usize;
+    }
+    PaceStore {
+        load_paused_kinds(now: Timestamp) -> Vec<PausedKind>;
+        pause_kind(&paused: PausedKind) -> ();
+        take_starts(&asks: [StartRequest], now: Timestamp) -> Vec<Starts>;
+        prune_buckets(now: Timestamp) -> usize;
+        resume_kind(&kind: Kind, now: Timestamp) -> bool;
     }
     CalendarStore {
         load_calendars() -> Vec<CalendarRecord>;
@@ -324,5 +388,10 @@ layered! {
         load_run_log(page: LogPage) -> Vec<LogPiece>;
         load_run_log_extents(task_id: TaskId) -> Vec<LogExtent>;
         prune_run_logs(before: Timestamp, limit: usize) -> usize;
+    }
+    InboxStore {
+        take_inbox(decider: Arc<dyn InboxDecider>, limit: usize) -> InboxTaken;
+        load_inbox(number: InboxNumber) -> Option<InboxEntry>;
+        prune_inbox(before: Timestamp, limit: usize) -> usize;
     }
 }

@@ -23,7 +23,7 @@ impl Schema {
     pub async fn create() -> Self {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{}_{number}", std::process::id());
-        let drop = format!("drop schema if exists {name} cascade");
+        let drop = format!("drop schema if exists {name}, almanack_{name} cascade");
         run(&server_url(), &format!("{drop}; create schema {name}")).await;
         let separator = if server_url().contains('?') { '&' } else { '?' };
         let url = format!(
@@ -36,6 +36,16 @@ impl Schema {
     /// A URL whose search path is this schema alone.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The schema of the SQL functions that belong to the tables in this one.
+    pub fn functions(&self) -> String {
+        format!("almanack_{}", self.name)
+    }
+
+    /// A connection of its own into this schema.
+    pub async fn session(&self) -> Client {
+        connect(&self.url).await.0
     }
 
     /// Runs statements in this schema.
@@ -55,7 +65,7 @@ impl Drop for Schema {
              select pg_terminate_backend(l.pid) from pg_locks l \
              join pg_class c on c.oid = l.relation \
              where c.relnamespace = to_regnamespace('{name}') and l.pid <> pg_backend_pid(); \
-             drop schema if exists {name} cascade"
+             drop schema if exists {name}, almanack_{name} cascade"
         );
         let dropper = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()

@@ -173,7 +173,7 @@ impl<'a> Mailer<'a> {
         for to in &self.to {
             mail = mail.to(to.clone());
         }
-        mail.body(message.text.clone())
+        mail.body(message.private_text.expose().to_owned())
     }
 }
 

@@ -1,11 +1,14 @@
 //! A message as all channels share it: text for people, and the same as data for programs.
 
-use almanack_core::alert::{Severity, port::Notice};
+use almanack_core::{
+    alert::{Severity, port::Notice},
+    secret::Secret,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::Language;
+use super::{Language, ReviewLinks};
 
 /// The longest id of a message, in bytes: it is sent as a header.
 const ID_BYTES_MAX: usize = 150;
@@ -17,6 +20,8 @@ pub(super) struct Message {
     /// A few words.
     pub(super) title: String,
     pub(super) text: String,
+    /// The same with links by which its readers may decide.
+    pub(super) private_text: Secret,
     /// The highest severity of its alerts; `None` if all of them are resolved.
     pub(super) severity: Option<Severity>,
     pub(super) body: Value,
@@ -26,7 +31,11 @@ pub(super) struct Message {
 
 impl Message {
     /// Several notices in one message; `None` without notices.
-    pub(super) fn of_alerts(notices: &[&Notice], language: Language) -> Option<Self> {
+    pub(super) fn of_alerts(
+        notices: &[&Notice],
+        language: Language,
+        links: Option<&ReviewLinks>,
+    ) -> Option<Self> {
         let first = notices.first()?;
         let alerts: Vec<Value> = notices.iter().map(|notice| described(notice)).collect();
         let keys: Vec<String> = notices.iter().map(|notice| key(notice)).collect();
@@ -35,6 +44,7 @@ impl Message {
             id: id(&keys),
             title: language.title(notices),
             text: language.text(notices),
+            private_text: Secret::new(&language.private_text(notices, links)),
             severity: bad.map(|notice| notice.alert.severity).max(),
             body: json!({ "type": "alerts", "alerts": alerts }),
             facts: vec![
@@ -57,6 +67,7 @@ impl Message {
             id: format!("almanack-alert-test-{}", now.as_microsecond()),
             title: title.to_owned(),
             text: text.to_owned(),
+            private_text: Secret::new(text),
             severity: None,
             body: json!({ "type": "alert.test", "text": text, "at": now }),
             facts: vec![("ALMANACK_ALERT_NEWS", "test".to_owned())],

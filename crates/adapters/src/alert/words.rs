@@ -3,6 +3,7 @@
 use almanack_core::alert::{News, Severity, port::Notice, words};
 use jiff::SignedDuration;
 
+use super::ReviewLinks;
 use crate::language::Language;
 
 impl Language {
@@ -28,6 +29,26 @@ impl Language {
     pub(super) fn text(self, notices: &[&Notice]) -> String {
         let lines: Vec<String> = notices.iter().map(|notice| self.line(notice)).collect();
         lines.join("\n")
+    }
+
+    /// The same with links, which come first: a long message is cut at its end.
+    pub(super) fn private_text(self, notices: &[&Notice], links: Option<&ReviewLinks>) -> String {
+        let mut texts: Vec<(bool, String)> = notices
+            .iter()
+            .map(|notice| {
+                let review = notice.review.as_ref();
+                let address = review.and_then(|review| Some(links?.link(review)));
+                let decide = address.map(|address| format!("\n{}", self.review(&address)));
+                let text = self.line(notice);
+                (
+                    decide.is_none(),
+                    text + decide.as_deref().unwrap_or_default(),
+                )
+            })
+            .collect();
+        texts.sort_by_key(|(is_plain, _)| *is_plain);
+        let texts: Vec<String> = texts.into_iter().map(|(_, text)| text).collect();
+        texts.join("\n")
     }
 
     fn line(self, notice: &Notice) -> String {
@@ -117,6 +138,7 @@ mod tests {
             alert,
             news,
             channels,
+            review: None,
         }])
     }
 
@@ -124,13 +146,17 @@ mod tests {
     fn a_notice_is_one_sentence_in_either_language() {
         let date = jiff::civil::date(2026, 1, 10);
         let destination = "github".to_owned();
-        let github = About::Delivery { date, destination };
+        let edition = date.into();
+        let github = About::Delivery {
+            edition,
+            destination,
+        };
         assert_eq!(
             said(Language::English, (Rule::Destination, github), News::Opened),
             "🚨 The delivery of the edition of 2026-01-10 to github failed or could not be confirmed \
              (HTTP 403: Forbidden)."
         );
-        let edition = About::Edition(date);
+        let edition = About::Edition(edition);
         assert_eq!(
             said(
                 Language::of("zh-CN"),

@@ -38,10 +38,14 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
+use super::feed;
 use crate::clock::pause;
 
 /// What the program is called with to be a supervisor; the command follows.
 pub const SUPERVISE: &str = "--supervise-command";
+/// The same for a command with something to read: its length in bytes, then the command. The bytes
+/// come first through the pipe.
+pub const SUPERVISE_FED: &str = "--supervise-fed-command";
 /// Its exit code if the command could not be started; it then prints [`NOT_STARTED`].
 const NOT_STARTED_CODE: u8 = 126;
 /// What it prints then; the system's error number follows.
@@ -65,6 +69,25 @@ pub(super) fn not_started(code: i32, output: &str) -> Option<io::Error> {
 
 /// Runs a command until it ends, or until standard input is closed; returns the exit code.
 pub fn supervise(command: impl IntoIterator<Item = OsString>) -> u8 {
+    supervise_reading(command, None)
+}
+
+/// The same for a command with something to read ([`SUPERVISE_FED`]).
+pub fn supervise_fed(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let mut arguments = arguments.into_iter();
+    let length = arguments
+        .next()
+        .and_then(|length| length.into_string().ok());
+    match length.and_then(|length| length.parse().ok()) {
+        Some(length) => supervise_reading(arguments, Some(length)),
+        None => NOT_STARTED_CODE,
+    }
+}
+
+fn supervise_reading(
+    command: impl IntoIterator<Item = OsString>,
+    input_bytes: Option<usize>,
+) -> u8 {
     let mut command = command.into_iter();
     let Some(program) = command.next() else {
         return NOT_STARTED_CODE;
@@ -75,7 +98,7 @@ pub fn supervise(command: impl IntoIterator<Item = OsString>) -> u8 {
     let ended = runtime.and_then(|runtime| {
         let mut child = Command::new(program);
         child.args(command).stdin(Stdio::null()).process_group(0);
-        runtime.block_on(run(child))
+        runtime.block_on(run(child, input_bytes))
     });
     ended.unwrap_or_else(|error| {
         let number = error.raw_os_error().unwrap_or_default();
@@ -84,13 +107,22 @@ pub fn supervise(command: impl IntoIterator<Item = OsString>) -> u8 {
     })
 }
 
-async fn run(mut command: Command) -> io::Result<u8> {
+async fn run(mut command: Command, input_bytes: Option<usize>) -> io::Result<u8> {
     let mut node = Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?;
+    // All of it before the command starts: from then on the pipe only says whether the node lives.
+    let mut input = vec![0; input_bytes.unwrap_or_default()];
+    if node.read_exact(&mut input).await.is_err() {
+        return Ok(ABANDONED_CODE);
+    }
+    if input_bytes.is_some() {
+        command.stdin(Stdio::piped());
+    }
     let mut asked_to_end = signal(SignalKind::terminate())?;
     let mut child_ended = signal(SignalKind::child())?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let mut child = command.spawn()?;
+    tokio::spawn(feed(child.stdin.take(), input));
     let group = child.id().and_then(|id| i32::try_from(id).ok());
     let group = group.and_then(Pid::from_raw);
     let mut was_asked = false;

@@ -7,6 +7,7 @@
 use almanack_core::{
     edition::{
         plain::{plain_line, plain_text},
+        quote::Comment,
         story::{Listed, StoryKey},
     },
     source::entry::LINK_BYTES_MAX,
@@ -22,6 +23,8 @@ const TITLE_CHARS_MAX: usize = 300;
 const TEXT_CHARS_MAX: usize = 20_000;
 /// Longest comment, in characters.
 const COMMENT_CHARS_MAX: usize = 4000;
+/// Longest name of a person, in characters. The site itself allows 15.
+const AUTHOR_CHARS_MAX: usize = 60;
 /// What the keys of these stories begin with.
 const KEY_PREFIX: &str = "hn:";
 
@@ -44,6 +47,8 @@ struct Hit {
     title: Value,
     url: Value,
     points: Value,
+    num_comments: Value,
+    author: Value,
     created_at_i: Value,
     created_at: Value,
     story_text: Value,
@@ -65,6 +70,7 @@ pub(super) struct Page {
 pub(super) struct Story {
     pub(super) id: u64,
     pub(super) points: i64,
+    comment_count: Option<u32>,
     pub(super) created_at: Timestamp,
     title: String,
     url: Option<String>,
@@ -86,12 +92,11 @@ pub(super) fn stories(body: &[u8], hits_max: usize) -> Option<Page> {
 }
 
 /// The comments of an answer, as plain texts without empty ones; `None` for any other answer.
-pub(super) fn comments(body: &[u8]) -> Option<Vec<String>> {
+pub(super) fn comments(body: &[u8]) -> Option<Vec<Comment>> {
     let answer = answer(body)?;
-    let text = |hit: &Hit| Some(plain_text(hit.comment_text.as_str()?, COMMENT_CHARS_MAX));
     let hits = read(&answer.hits.unwrap_or_default());
-    let texts = hits.iter().filter_map(text);
-    Some(texts.filter(|text| !text.is_empty()).collect())
+    let comments = hits.iter().filter_map(Hit::comment);
+    Some(comments.collect())
 }
 
 fn answer(body: &[u8]) -> Option<Answer<'_>> {
@@ -112,6 +117,18 @@ impl Hit {
         u64::try_from(id).ok().filter(|id| *id > 0)
     }
 
+    fn comment(&self) -> Option<Comment> {
+        let text = plain_text(self.comment_text.as_str()?, COMMENT_CHARS_MAX);
+        let author = self
+            .author
+            .as_str()
+            .map(|name| plain_line(name, AUTHOR_CHARS_MAX));
+        (!text.is_empty()).then(|| Comment {
+            author: author.filter(|name| !name.is_empty()),
+            text,
+        })
+    }
+
     fn seconds(&self) -> Option<i64> {
         let written = || self.created_at.as_str()?.parse::<Timestamp>().ok();
         integer(&self.created_at_i).or_else(|| written().map(Timestamp::as_second))
@@ -126,6 +143,7 @@ impl Story {
         Some(Self {
             id: hit.id()?,
             points: integer(&hit.points).unwrap_or(0),
+            comment_count: integer(&hit.num_comments).and_then(|count| u32::try_from(count).ok()),
             created_at: Timestamp::from_second(hit.seconds()?).ok()?,
             title: Some(title).filter(|title| !title.is_empty())?,
             url: hit.url.as_str().and_then(web_address),
@@ -144,6 +162,7 @@ impl Story {
             discussion_url: Some(discussion_url),
             title: self.title,
             score: Some(self.points),
+            comment_count: self.comment_count,
             published_at: Some(self.created_at),
         }
     }

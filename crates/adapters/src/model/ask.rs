@@ -68,7 +68,7 @@ impl Requester {
         budget: &Arc<Budget>,
     ) -> Result<String, Failure> {
         let mut wait = WAIT_FIRST;
-        let mut failure = match self.try_once(prompt, budget).await {
+        let mut failure = match self.ask_once(prompt, budget).await {
             Err(failure) if may_pass(&failure) => failure,
             ended => return ended,
         };
@@ -83,7 +83,7 @@ impl Requester {
                 .until(until.unwrap_or(jiff::Timestamp::MAX))
                 .await;
             wait = wait.saturating_add(wait);
-            match self.try_once(prompt, budget).await {
+            match self.ask_once(prompt, budget).await {
                 Err(again) if again.is_spent() => break,
                 Err(again) if may_pass(&again) => failure = again,
                 ended => return ended,
@@ -92,7 +92,12 @@ impl Requester {
         Err(failure)
     }
 
-    async fn try_once(&self, prompt: &Prompt, budget: &Arc<Budget>) -> Result<String, Failure> {
+    /// The same in one try.
+    pub(super) async fn ask_once(
+        &self,
+        prompt: &Prompt,
+        budget: &Arc<Budget>,
+    ) -> Result<String, Failure> {
         let completion = self.complete(prompt, budget).await?;
         budget.charge(completion.tokens_in, completion.tokens_out);
         if completion.text.trim().is_empty() {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use almanack_core::{
     budget::Budget,
     edition::{
-        port::{Failure, FailureClass, Sensitivity, Text, Writer},
-        summary::extract,
+        port::{Failure, FailureClass, Length, Sensitivity, Text, Writer},
+        quote,
+        summary::describe,
     },
 };
 use async_trait::async_trait;
@@ -39,10 +40,13 @@ impl Writer for Extractive {
         Ok(None)
     }
 
-    async fn summary(&self, text: Text<'_>, _: &Arc<Budget>) -> Result<String, Failure> {
+    /// However long it may be: sentences cost no time.
+    async fn summary(&self, text: Text<'_>, _: Length, _: &Arc<Budget>) -> Result<String, Failure> {
         let summary = match text {
-            Text::Article(article) => extract(article, self.summary_chars),
-            Text::Comments(comments) => extract(&comments.join("\n\n"), self.summary_chars),
+            Text::Article { text, description } => describe(text, description, self.summary_chars),
+            Text::Comments(comments) => {
+                quote::to_text(&quote::quotes(comments, self.summary_chars))
+            }
         };
         if summary.is_empty() {
             let detail = "there is no sentence to summarise with";
@@ -64,6 +68,7 @@ impl Writer for Extractive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use almanack_core::edition::quote::Comment;
 
     #[tokio::test]
     async fn ed_36_without_a_model_titles_stay_and_summaries_are_taken_from_the_text() {
@@ -74,17 +79,28 @@ mod tests {
         assert_eq!(writer.titles(&titles, &budget).await, Ok(None));
         let judged = writer.judge(&titles, Sensitivity::High, &budget).await;
         assert_eq!(judged, Ok(vec![true, true]));
-        let article = Text::Article("The engine is fast. It was rewritten.");
-        let summary = writer.summary(article, &budget).await.unwrap();
+        let article = Text::article("The engine is fast. It was rewritten.");
+        let summary = writer
+            .summary(article, Length::Full, &budget)
+            .await
+            .unwrap();
         assert_eq!(summary, "The engine is fast. It was rewritten.");
+        let comment = |author: &str, text: &str| Comment {
+            author: Some(author.to_owned()),
+            text: text.to_owned(),
+        };
         let comments = [
-            "I like it".to_owned(),
-            "So do I".to_owned(),
-            "It is slow".to_owned(),
+            comment("ada", "I like it"),
+            comment("bob", "So do I"),
+            comment("eve", "It is slow"),
         ];
-        let summary = writer.summary(Text::Comments(&comments), &budget).await;
-        assert!(summary.unwrap().contains("I like it"));
-        let nothing = writer.summary(Text::Article("..."), &budget).await;
+        let summary = writer
+            .summary(Text::Comments(&comments), Length::Full, &budget)
+            .await;
+        assert_eq!(summary.unwrap(), "“I like it” — ada\n\n“So do I” — bob");
+        let nothing = writer
+            .summary(Text::article("..."), Length::Full, &budget)
+            .await;
         assert_eq!(nothing.unwrap_err().class, FailureClass::Unusable);
         assert_eq!(budget.spent(), 0);
     }

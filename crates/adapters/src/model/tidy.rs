@@ -1,6 +1,6 @@
 //! A model's summary without what it puts around it.
 
-use almanack_core::edition::summary::shorten;
+use almanack_core::edition::summary::{is_complete, shorten, whole};
 
 use super::prompt::MARKS;
 
@@ -56,7 +56,19 @@ pub(super) fn summary(reply: &str, chars: usize) -> Option<String> {
     let text = without_lead_in(text).trim();
     let has_words = text.chars().any(char::is_alphanumeric);
     let says_something = has_words && !is_excuse(text) && !MARKS.iter().any(|it| text.contains(it));
+    let text = without_stump(text);
     says_something.then(|| shorten(text, chars.saturating_mul(SLACK) / 100))
+}
+
+/// A reply without the sentence that the model was cut off in. One that never ends its sentences is
+/// left as it is.
+fn without_stump(text: &str) -> &str {
+    let ended = whole(text);
+    let keeps_enough = ended.chars().count() * 2 >= text.chars().count();
+    if is_complete(text) || !keeps_enough {
+        return text;
+    }
+    ended
 }
 
 /// Of the control characters, only the ends of lines stay: not every database takes the others.
@@ -172,6 +184,11 @@ mod tests {
                 "这是。\n\n如果需要，请看原文。",
                 Some("这是。\n\n如果需要，请看原文。"),
                 "only where it was announced",
+            ),
+            (
+                "数据库变快了。新的引擎支持事务。原因是新的编",
+                Some("数据库变快了。新的引擎支持事务。"),
+                "cut off in the middle of a sentence",
             ),
             ("抱歉，我暂时无法完成这个请求。", None, "an excuse"),
             ("I'm sorry, but I can't.", None, "another"),

@@ -15,6 +15,7 @@ use almanack_core::{
     },
 };
 use async_trait::async_trait;
+use jiff::civil::Date;
 
 use super::template::{PathTemplate, Template};
 use crate::github::{Change, Error, FileAt, Github, Repository, Written, blob_id};
@@ -112,6 +113,13 @@ impl Publisher for GithubPublisher {
     /// A look and a write.
     fn requests_per_part(&self) -> u32 {
         2
+    }
+
+    /// Whether the repository is answered for, with this token: by a look at a file of no day.
+    async fn ready(&self, budget: &Arc<Budget>) -> Result<(), Failure> {
+        let path = self.settings.path.fill(Date::constant(1970, 1, 1));
+        let found = self.github.read_file(self.at(&path), budget).await;
+        found.map(drop).map_err(|error| failure(&error))
     }
 
     async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {

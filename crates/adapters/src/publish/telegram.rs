@@ -17,7 +17,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::Document,
-        port::{Message, Presence, Publisher, Sent},
+        port::{Failure, Message, Presence, Publisher, Sent},
     },
 };
 use async_trait::async_trait;
@@ -59,6 +59,8 @@ pub struct TelegramPublisherSettings {
     pub on_unknown: OnUnknown,
     /// What to do with a second document. The messages of the first stay either way.
     pub on_revision: OnRevision,
+    /// One message with a link to the edition's page, below this address, instead of all stories.
+    pub link: Option<String>,
 }
 
 /// Delivers to a chat.
@@ -81,6 +83,9 @@ impl Publisher for TelegramPublisher {
     }
 
     fn parts(&self, document: &Document) -> Vec<Option<String>> {
+        if let Some(pages_url) = &self.settings.link {
+            return vec![Some(message::link(&document.inputs, pages_url))];
+        }
         let messages = message::messages(&document.inputs, self.settings.per_message.get());
         messages.into_iter().map(Some).collect()
     }
@@ -99,6 +104,11 @@ impl Publisher for TelegramPublisher {
 
     fn pause(&self) -> SignedDuration {
         PAUSE
+    }
+
+    /// Whether the bot is answered at all, with its token.
+    async fn ready(&self, budget: &Arc<Budget>) -> Result<(), Failure> {
+        self.bot.reach(Some(budget)).await.map(drop)
     }
 
     async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {

@@ -10,6 +10,7 @@ use almanack_core::{
     budget::Budget,
     callback::wait_asked_for,
     edition::{
+        EditionId,
         delivery::{OnRevision, OnUnknown},
         document::Printed,
         port::{Failure, FailureClass, Message, Publisher, Sent},
@@ -17,7 +18,7 @@ use almanack_core::{
     time::Clock,
 };
 use async_trait::async_trait;
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 use reqwest::header;
 use serde::Serialize;
 
@@ -119,7 +120,8 @@ pub(crate) fn result_of(head: &Head, now: Timestamp) -> Sent {
 #[derive(Serialize)]
 struct WebhookBody<'a> {
     r#type: &'static str,
-    date: Date,
+    #[serde(flatten)]
+    edition: EditionId,
     revision: u32,
     title: &'a str,
     language: &'a str,
@@ -133,7 +135,7 @@ impl<'a> WebhookBody<'a> {
         let inputs = &message.document.inputs;
         Self {
             r#type: "edition.published",
-            date: inputs.date,
+            edition: inputs.id(),
             revision: inputs.revision,
             title: &inputs.title,
             language: &inputs.language,

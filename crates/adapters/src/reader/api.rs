@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     budget::Budget,
-    edition::port::{Failure, Reader},
+    edition::port::{Article, Failure, Reader},
     time::Clock,
 };
 use async_trait::async_trait;
@@ -64,11 +64,11 @@ impl CrawlerApi {
 
 #[async_trait]
 impl Reader for CrawlerApi {
-    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<Article, Failure> {
         check(url)?;
         let request = self.request(url, budget);
         let response = CRAWLER.send(&self.client, request, &*self.clock).await?;
-        check_article(&text_of(&response.body, url)?)
+        check_article(&text_of(&response.body, url)?).map(Article::of)
     }
 }
 

@@ -4,12 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
     budget::Budget,
-    edition::port::{Failure, FailureClass, Reader},
+    edition::plain::plain_line,
+    edition::port::{Article, Failure, FailureClass, Reader},
+    source::entry::LINK_BYTES_MAX,
     time::Clock,
 };
 use async_trait::async_trait;
 use dom_smoothie::{Config, Readability, TextMode};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use url::Url;
 
 use super::{LIMITS, check_article};
 use crate::{
@@ -25,6 +28,9 @@ const TIME_MAX: Duration = Duration::from_secs(10);
 /// Most elements that are searched for an article; the search compares many of them with each
 /// other.
 const ELEMENTS_MAX: usize = 50_000;
+
+/// Longest description of a page, in characters.
+const DESCRIPTION_CHARS_MAX: usize = 1_000;
 
 const SITE: Upstream = Upstream::open("the site");
 
@@ -91,7 +97,7 @@ impl PageReader {
 
 #[async_trait]
 impl Reader for PageReader {
-    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<Article, Failure> {
         let fetched = self.fetch(url, budget).await?;
         let read = self.blocking_pool.run(move || {
             let content_type = fetched.content_type.as_deref();
@@ -124,12 +130,16 @@ pub fn read_page(
     body: &[u8],
     content_type: Option<&str>,
     address: &str,
-) -> Result<String, Failure> {
+) -> Result<Article, Failure> {
     let kind = kind_of(content_type)?;
     let text = charset::decode(body, content_type);
     match kind {
-        Kind::Text => check_article(&text),
-        Kind::Html => check_article(&extract(&text, address)?),
+        Kind::Text => check_article(&text).map(Article::of),
+        Kind::Html => {
+            let found = extract(&text, address)?;
+            let text = check_article(&found.text)?;
+            Ok(Article { text, ..found })
+        }
     }
 }
 
@@ -144,9 +154,9 @@ fn kind_of(content_type: Option<&str>) -> Result<Kind, Failure> {
     }
 }
 
-/// The text of the article in a page. The page is parsed with limits first, because the article
+/// The article in a page, unchecked. The page is parsed with limits first, because the article
 /// search parses it without.
-fn extract(page: &str, address: &str) -> Result<String, Failure> {
+fn extract(page: &str, address: &str) -> Result<Article, Failure> {
     if !html::is_harmless(page) {
         return Err(SITE.unusable("shows a page that is too complex"));
     }
@@ -157,8 +167,32 @@ fn extract(page: &str, address: &str) -> Result<String, Failure> {
     };
     let nothing = |_| SITE.unusable("shows a page without an article");
     let mut readability = Readability::new(page, Some(address), Some(config)).map_err(nothing)?;
+    // Before the search, which takes the first paragraph for a description where there is none.
+    let linked_data = readability.parse_json_ld();
+    let about = readability.get_article_metadata(linked_data);
     let article = readability.parse().map_err(nothing)?;
-    Ok(article.text_content.to_string())
+    Ok(Article {
+        text: article.text_content.to_string(),
+        description: about.excerpt.as_deref().and_then(description),
+        image_url: about
+            .image
+            .as_deref()
+            .and_then(|image| picture(image, address)),
+    })
+}
+
+/// What a page says about itself, as plain text.
+fn description(text: &str) -> Option<String> {
+    let text = plain_line(text, DESCRIPTION_CHARS_MAX);
+    (!text.is_empty()).then_some(text)
+}
+
+/// The address of a picture, whole and of the web, if it is one. It is never fetched here.
+fn picture(image: &str, address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?.join(image.trim()).ok()?;
+    let is_web = matches!(url.scheme(), "http" | "https") && url.username().is_empty();
+    let text = String::from(url);
+    (is_web && text.len() <= LINK_BYTES_MAX).then_some(text)
 }
 
 #[cfg(test)]
@@ -195,10 +229,54 @@ mod tests {
              <article><h1>Harbour</h1>{article}</article>\
              <footer><a href=/imprint>Imprint</a></footer></body></html>"
         );
-        let text = extract(&page, "https://site.example/harbour").unwrap();
+        let text = extract(&page, "https://site.example/harbour").unwrap().text;
         assert_eq!(text.matches(paragraph).count(), 8);
         for around in ["track()", "Imprint", "Sport", "<p>"] {
             assert!(!text.contains(around), "{around}: {text}");
+        }
+    }
+
+    #[test]
+    fn ed_36_a_page_may_say_what_it_is_about_and_how_it_looks() {
+        let paragraph = "The harbour was quiet that morning, and the ferries left on time.";
+        let read = |head: &str| {
+            let page = format!(
+                "<html><head>{head}</head><body><article>{}</article></body></html>",
+                format!("<p>{paragraph}</p>").repeat(8)
+            );
+            let found = extract(&page, "https://site.example/a/b").unwrap();
+            (found.description, found.image_url)
+        };
+        let own = Some("Ferries & tides".to_owned());
+        let picture = |url: &str| Some(url.to_owned());
+        for (head, expected, why) in [
+            (
+                "",
+                (None, None),
+                "nothing said: the first paragraph is no description",
+            ),
+            (
+                "<meta name=description content='Ferries &amp; tides'>",
+                (own.clone(), None),
+                "a description",
+            ),
+            (
+                "<meta property=og:description content='Ferries &amp; tides'><meta property=og:image content=/c.png>",
+                (own.clone(), picture("https://site.example/c.png")),
+                "a card",
+            ),
+            (
+                "<meta property=og:image content='javascript:alert(1)'>",
+                (None, None),
+                "no picture",
+            ),
+            (
+                "<meta property=og:image content='https://me:pw@x.example/c.png'>",
+                (None, None),
+                "no credentials",
+            ),
+        ] {
+            assert_eq!(read(head), expected, "{why}");
         }
     }
 
@@ -214,7 +292,7 @@ mod tests {
             ("<div>".repeat(100_000), "deep"),
         ] {
             let read = extract(&page, "https://site.example/");
-            let checked = read.and_then(|text| check_article(&text));
+            let checked = read.and_then(|found| check_article(&found.text));
             let class = checked.unwrap_err().class;
             assert_eq!(class, FailureClass::Unusable, "{why}");
         }
@@ -246,7 +324,7 @@ mod tests {
         ] {
             let read = read_page(page.as_bytes(), Some("text/html"), "https://site.example/");
             match read {
-                Ok(text) => assert!(text.chars().count() <= 20_000, "{why}"),
+                Ok(found) => assert!(found.text.chars().count() <= 20_000, "{why}"),
                 Err(failure) => assert_eq!(failure.class, FailureClass::Unusable, "{why}"),
             }
         }

@@ -11,7 +11,7 @@ use std::sync::{
 
 use almanack_core::{
     budget::Budget,
-    edition::port::{Failure, Reader},
+    edition::port::{Article, Failure, Reader},
     time::Clock,
 };
 use async_trait::async_trait;
@@ -87,13 +87,13 @@ impl ReaderPrefix {
 
 #[async_trait]
 impl Reader for ReaderPrefix {
-    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<Article, Failure> {
         check(url)?;
         let request = self.request(url, budget);
         let response = SERVICE.send(&self.client, request, &*self.clock).await?;
         let content_type = response.head.header(&CONTENT_TYPE);
         let text = charset::decode(&response.body, content_type);
-        check_article(content_of(&text)?)
+        check_article(content_of(&text)?).map(Article::of)
     }
 }
 

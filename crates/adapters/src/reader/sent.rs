@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     budget::Budget,
-    edition::port::{Failure, FailureClass, Reader},
+    edition::port::{Article, Failure, FailureClass, Reader},
 };
 use async_trait::async_trait;
 
@@ -30,7 +30,7 @@ impl<R> Sent<R> {
 
 #[async_trait]
 impl<R: Reader> Reader for Sent<R> {
-    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<Article, Failure> {
         match self.client.refusal_to_send_to(url).await {
             Some(refusal) => Err(Failure::new(FailureClass::Refused, refusal.to_string())),
             None => self.reader.read(url, budget).await,

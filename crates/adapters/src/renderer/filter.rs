@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use almanack_core::percent;
+use almanack_core::{edition::quote, percent};
 
 /// Characters that mean something anywhere in a line.
 const ACTIVE: &str = "\\`*_[]<>{}|$";
@@ -59,6 +59,20 @@ fn visible(text: &str) -> String {
 pub(super) fn paragraphs(text: &str) -> String {
     let lines = text.lines().map(line).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Quotes as blocks, each with its author; any other text in paragraphs.
+pub(super) fn quoted(text: &str) -> String {
+    let quotes = quote::parse(text);
+    if quotes.is_empty() {
+        return paragraphs(text);
+    }
+    let block = |quote: &quote::Quote| match &quote.author {
+        Some(author) => format!("> {}\n>\n> — {}", line(&quote.text), line(author)),
+        None => format!("> {}", line(&quote.text)),
+    };
+    let blocks: Vec<String> = quotes.iter().map(block).collect();
+    blocks.join("\n\n")
 }
 
 /// An address as Markdown wants it between parentheses; nothing where it is not one of the web.
@@ -177,6 +191,18 @@ mod tests {
             "\\`\\`\\`\n\ncode\n\n\\`\\`\\`"
         );
         assert_eq!(paragraphs(""), "");
+    }
+
+    #[test]
+    fn quotes_are_blocks_with_their_authors_and_nothing_else_is() {
+        assert_eq!(
+            quoted("“It is *fast*.” — ada\n\n“# No.” — <b>"),
+            "> It is \\*fast\\*.\n>\n> — ada\n\n> \\# No.\n>\n> — \\<b\\>"
+        );
+        assert_eq!(
+            quoted("Readers agree.\nMostly."),
+            "Readers agree.\n\nMostly."
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use almanack_core::edition::{
+    EditionName,
     document::Printed,
     story::{Note, StoryKey},
 };
@@ -28,13 +29,19 @@ fn ed_11_the_built_in_template_renders_the_markdown_of_the_founding_documents() 
     date: 2026-01-10
     ---
 
+    数据库慢。
+
+    磁盘也慢。
+
+    ---
+
     ## 数据库为什么慢
 
     Why databases are slow
 
     **发布时间**: 2026-01-09 12:16 UTC
 
-    **链接**: [https://example.org/slow](https://example.org/slow)
+    **链接**: [https://example.org/slow](https://example.org/slow) · 约 4 分钟读完
 
     **描述**:
 
@@ -44,7 +51,7 @@ fn ed_11_the_built_in_template_renders_the_markdown_of_the_founding_documents() 
 
     读者认为磁盘不慢。
 
-    *[HackerNews](https://news.ycombinator.com/item?id=42)*
+    *[HackerNews](https://news.ycombinator.com/item?id=42) · 321 分 · 57 条评论*
 
     ---
 
@@ -113,13 +120,19 @@ fn ed_11_untrusted_text_breaks_nothing() {
     date: 2026-01-10
     ---
 
+    数据库慢。
+
+    磁盘也慢。
+
+    ---
+
     ## 标题 ## 假的 ---
 
     1\. \<b\>\[x\](javascript:y)\</b\> \{% include %\}
 
     **发布时间**: 2026-01-09 12:16 UTC
 
-    **链接**: [https://example.org/a b)(c](https://example.org/a%20b%29%28c)
+    **链接**: [https://example.org/a b)(c](https://example.org/a%20b%29%28c) · 约 4 分钟读完
 
     **描述**:
 
@@ -137,7 +150,7 @@ fn ed_11_untrusted_text_breaks_nothing() {
 
     \*\*x\*\*
 
-    *[HackerNews](https://news.ycombinator.com/item?id=42)*
+    *[HackerNews](https://news.ycombinator.com/item?id=42) · 321 分 · 57 条评论*
 
     ---
     "#);
@@ -212,18 +225,25 @@ fn strange() -> impl Strategy<Value = Inputs> {
                 url: "https://example.org/".to_owned(),
                 discussion_url: talked.then(|| "https://news.ycombinator.com/item?id=1".to_owned()),
                 score: None,
+                comment_count: None,
+                comment_note: None,
+                image_url: None,
+                reading_minutes: None,
                 published_at: talked.then_some(Timestamp::UNIX_EPOCH),
                 content_summary: content,
                 comment_summary: comments,
                 note,
+                degraded_by: None,
             },
         );
     let stories = proptest::collection::vec(story, 0..5);
     (stories, text()).prop_map(|(stories, title)| Inputs {
+        name: EditionName::default(),
         date: date(2026, 1, 10),
         revision: 1,
         title,
         language: "zh-CN".to_owned(),
+        overview: None,
         stories,
         left_out: 0,
     })

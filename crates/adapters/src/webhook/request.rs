@@ -1,4 +1,5 @@
-//! What a webhook is sent besides its address: method, headers, body.
+//! What a webhook is sent besides its address: method, headers, body. Callbacks of tasks that say
+//! how they are made use the first two.
 //!
 //! What a schedule says was written by whoever may change schedules, who need not know the secrets
 //! that its headers name. They are read here, for the host that is called, and marked so that no
@@ -40,7 +41,7 @@ pub(super) fn filled(template: &Value, firing: &Firing, task: &ClaimedTask) -> M
 }
 
 /// How the method is sent.
-pub(super) fn method(method: Method) -> reqwest::Method {
+pub(crate) fn method(method: Method) -> reqwest::Method {
     match method {
         Method::Get => reqwest::Method::GET,
         Method::Post => reqwest::Method::POST,
@@ -52,7 +53,7 @@ pub(super) fn method(method: Method) -> reqwest::Method {
 
 /// The headers with the secrets that they name, or why they cannot be sent. Another node may have
 /// the secret, and the operator may release it within the window.
-pub(super) async fn headers(
+pub(crate) async fn headers(
     named: &BTreeMap<String, String>,
     url: &str,
     secrets: &dyn Secrets,

@@ -126,7 +126,7 @@ fn chat(url: &str) -> Channel {
 /// An edition that GitHub does not take.
 fn unreached() -> Alert {
     let about = About::Delivery {
-        date: date(2026, 1, 10),
+        edition: date(2026, 1, 10).into(),
         destination: "github".to_owned(),
     };
     Alert {
@@ -141,6 +141,7 @@ async fn notify(channels: &Channels, alert: &Alert, news: News) -> Vec<Answer> {
         alert,
         news,
         channels: None,
+        review: None,
     };
     channels.notify(&[notice]).await
 }

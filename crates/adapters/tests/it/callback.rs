@@ -8,18 +8,24 @@ use almanack_adapters::{
     http::HostLimiter,
     signature::SigningKey,
 };
-use almanack_core::{callback::AlreadyDone, finish::Outcome, handler::Handler, time::Clock};
+use almanack_core::{
+    callback::AlreadyDone, finish::Outcome, handler::Handler, task::ClaimedTask, time::Clock,
+};
 use axum::{
     Router,
     body::Bytes,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Redirect},
-    routing::post,
+    routing::{get, post, put},
 };
 use jiff::SignedDuration;
+use serde_json::json;
 use tokio::{net::TcpListener, sync::mpsc};
 
-use crate::fixture::{Fixed, SECRET, client, task};
+use crate::{
+    fixture::{Fixed, SECRET, client, task},
+    webhook::Safe,
+};
 
 /// A service with one route per way to answer; records what it received.
 async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
@@ -54,6 +60,8 @@ async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
                 )
             }),
         )
+        .route("/put", put(|| async { StatusCode::OK }))
+        .route("/look", get(|| async { StatusCode::OK }))
         .route("/never", post(std::future::pending::<StatusCode>))
         .route(
             "/endless",
@@ -82,6 +90,7 @@ fn handler(configured: Option<String>) -> CallbackHandler {
         },
         by_kind: BTreeMap::new(),
         otherwise: settings,
+        secrets: Arc::new(Safe),
     }
 }
 
@@ -262,4 +271,44 @@ async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allo
     let unknown = task(Some("http://almanack.invalid/".to_owned()));
     let outcome = handler(None).attempt(&unknown).await;
     assert_eq!(outcome.name(), "retry", "{outcome:?}: a name may come back");
+}
+
+/// What a task says about its call is how it is made; a credential comes from where it is kept.
+#[tokio::test]
+async fn a_task_can_say_how_it_is_called() {
+    let (url, mut received) = service().await;
+    let asking = |path: &str, options: serde_json::Value| ClaimedTask {
+        call_options: serde_json::from_value(options).unwrap(),
+        ..task(Some(format!("{url}{path}")))
+    };
+    for (path, options, expected) in [
+        ("/put", json!({"method": "PUT"}), "done"),
+        ("/put", json!({"method": "POST"}), "give_up"),
+        ("/look", json!({"method": "GET"}), "done"),
+        ("/never", json!({"timeout_s": 1}), "retry"),
+        (
+            "/ok",
+            json!({"headers": {"Authorization": "Bearer env:OTHER"}}),
+            "retry",
+        ),
+    ] {
+        let outcome = handler(None).attempt(&asking(path, options.clone())).await;
+        assert_eq!(outcome.name(), expected, "{path} {options}: {outcome:?}");
+    }
+    let headers = json!({"headers": {"Authorization": "Bearer env:HOOK", "X-Tenant": "9"}});
+    assert_eq!(
+        handler(None).attempt(&asking("/ok", headers)).await.name(),
+        "done"
+    );
+    let (headers, body) = received.recv().await.unwrap();
+    assert_eq!(
+        (&headers["authorization"], &headers["x-tenant"]),
+        (&"Bearer hunter2".parse().unwrap(), &"9".parse().unwrap())
+    );
+    assert!(headers.contains_key("webhook-signature"), "signed as ever");
+    assert!(!body.is_empty());
+    assert!(
+        received.try_recv().is_err(),
+        "an unreleased secret calls no one"
+    );
 }

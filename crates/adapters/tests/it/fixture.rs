@@ -6,7 +6,7 @@ use almanack_adapters::http::{Client, NoName, Resolve, Settings};
 use almanack_core::{
     address::{Guard, parse_net},
     plan::{Firing, Retry, Trigger, pings::Pings},
-    task::{ClaimedTask, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
+    task::{ClaimedTask, Expiry, Identity, Kind, Payload, Revision, Subject, TaskId, Term},
     time::Clock,
 };
 use async_trait::async_trait;
@@ -60,6 +60,8 @@ pub(crate) fn task(callback_url: Option<String>) -> ClaimedTask {
         started_at: Timestamp::from_second(1_767_600_000).unwrap(),
         payload: Payload::parse(r#"{"price": 1.10, "ids": [1, 2]}"#, 1000).unwrap(),
         callback_url,
+        call_options: None,
+        expiry: Expiry::NEVER,
         revision: Revision(5),
     }
 }

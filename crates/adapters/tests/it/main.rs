@@ -18,5 +18,6 @@ mod http;
 mod lock;
 mod model;
 mod news;
+mod newsletter;
 mod publish;
 mod webhook;

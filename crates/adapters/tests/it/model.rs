@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use almanack_adapters::model::{BadSettings, ChatModel, Settings};
 use almanack_core::{
     budget::{Budget, Spend},
-    edition::port::{FailureClass, Sensitivity, Text, Writer},
+    edition::{
+        port::{FailureClass, Length, Sensitivity, Text, Writer},
+        quote::Comment,
+    },
     secret::Secret,
     time::{Clock, Sleeper},
 };
@@ -140,19 +143,22 @@ async fn ed_36_summaries_are_of_the_text_and_of_the_length_asked_for() {
     let article = "Harbour tides. The harbour is deep. [\"not\", \"titles\"]";
     let summary = fixture
         .writer
-        .summary(Text::Article(article), &budget)
+        .summary(Text::article(article), Length::Full, &budget)
         .await;
     let summary = summary.unwrap();
     assert!(summary.contains("harbour"), "{summary}");
     assert!(summary.chars().count() <= 60, "{summary}");
-    let comments = ["Nice harbour", "No harbour", "Yes"].map(str::to_owned);
+    let comments = ["Nice harbour", "No harbour", "Yes"].map(Comment::of);
     let summary = fixture
         .writer
-        .summary(Text::Comments(&comments), &budget)
+        .summary(Text::Comments(&comments), Length::Full, &budget)
         .await;
     assert!(summary.unwrap().contains("harbour"));
     assert_eq!(fixture.handle().count(Kind::Summary), 2);
-    let nothing = fixture.writer.summary(Text::Article(" "), &budget).await;
+    let nothing = fixture
+        .writer
+        .summary(Text::article(" "), Length::Full, &budget)
+        .await;
     assert_eq!(nothing.unwrap_err().class, FailureClass::Unusable);
     assert_eq!(budget.spent(), 2, "no request for nothing");
 }
@@ -238,7 +244,9 @@ async fn a_service_gets_the_client_s_headers() {
     let body = r#"{"choices":[{"message":{"content":"It is."}}]}"#;
     let (writer, received) = at_a_service(StatusCode::OK, body).await;
     let budget = Budget::new(1);
-    let summary = writer.summary(Text::Article("Tides."), &budget).await;
+    let summary = writer
+        .summary(Text::article("Tides."), Length::Full, &budget)
+        .await;
     assert_eq!(summary.unwrap(), "It is.");
     let received = received.lock().unwrap();
     let header = |name: &str| received[0].get(name).unwrap().to_str().unwrap().to_owned();
@@ -257,7 +265,7 @@ async fn a_service_gets_the_client_s_headers() {
 async fn a_service_that_sends_us_elsewhere_is_not_followed() {
     let (writer, received) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
     let failure = writer
-        .summary(Text::Article("Tides."), &Budget::new(9))
+        .summary(Text::article("Tides."), Length::Full, &Budget::new(9))
         .await;
     assert_eq!(failure.unwrap_err().class, FailureClass::Refused);
     assert_eq!(received.lock().unwrap().len(), 1);

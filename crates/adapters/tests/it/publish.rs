@@ -2,6 +2,7 @@
 
 mod github;
 mod local;
+mod post;
 mod telegram;
 mod webhook;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use almanack_core::{
     budget::Budget,
     edition::{
+        EditionName,
         document::{Document, Inputs, Printed},
         port::{Failure, FailureClass, Message, Sent},
         story::StoryKey,
@@ -26,10 +28,15 @@ fn story(rank: u32) -> Printed {
         url: format!("https://example.com/{rank}"),
         discussion_url: None,
         score: Some(100),
+        comment_count: None,
+        comment_note: None,
+        image_url: None,
+        reading_minutes: None,
         published_at: None,
         content_summary: Some("摘要 & <more>".to_owned()),
         comment_summary: None,
         note: None,
+        degraded_by: None,
     }
 }
 
@@ -37,10 +44,12 @@ fn story(rank: u32) -> Printed {
 pub(crate) fn document(stories: u32, body: &str) -> Document {
     Document {
         inputs: Inputs {
+            name: EditionName::default(),
             date: date(2026, 1, 10),
             revision: 1,
             title: "HackerNews Daily".to_owned(),
             language: "zh-CN".to_owned(),
+            overview: None,
             stories: (1..=stories).map(story).collect(),
             left_out: 0,
         },
@@ -49,6 +58,7 @@ pub(crate) fn document(stories: u32, body: &str) -> Document {
         inputs_digest: "i".to_owned(),
         body_digest: "b".to_owned(),
         made_at: Timestamp::from_second(1_767_600_000).unwrap(),
+        revised: None,
     }
 }
 

@@ -72,7 +72,7 @@ fn launcher() -> WebhookLauncher {
 }
 
 /// Has one secret, for one host.
-struct Safe;
+pub(crate) struct Safe;
 
 #[async_trait]
 impl Secrets for Safe {

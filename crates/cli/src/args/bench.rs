@@ -36,6 +36,8 @@ pub(crate) enum Phase {
     Enqueue,
     /// Run all due tasks
     Drain,
+    /// Have workers take and finish all due tasks, over HTTP
+    Pull,
     /// Run tasks at distinct instants
     Late,
     /// Reschedule waiting tasks
@@ -105,6 +107,9 @@ pub(crate) struct ScheduleLoadArguments {
     /// Passes with nothing due
     #[arg(long, default_value_t = 200, value_parser = some)]
     pub(crate) passes: usize,
+    /// Have each of them keep off the days of a calendar
+    #[arg(long)]
+    pub(crate) calendar: bool,
 }
 
 /// Load for `bench tasks` and `bench phase`.
@@ -156,4 +161,7 @@ pub(crate) struct LoadArguments {
     /// Subscriptions that receive an event for every drained task
     #[arg(long, env = "BENCH_SUBSCRIPTIONS", default_value_t = 0)]
     pub(crate) subscriptions: usize,
+    /// Events per delivery at most; left out: one event per delivery
+    #[arg(long, env = "BENCH_EVENTS_PER_DELIVERY", value_parser = some)]
+    pub(crate) events_per_delivery: Option<usize>,
 }

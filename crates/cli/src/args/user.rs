@@ -11,7 +11,7 @@ pub(crate) enum UserCommand {
     Create {
         /// Name of the user; the history shows it
         name: String,
-        /// What the user may do; each scope includes the ones before it
+        /// What the user may do; each scope includes the ones before it, and `work` is for tokens
         #[arg(long, value_enum, default_value = "operate")]
         scope: ScopeName,
         #[command(flatten)]

@@ -7,6 +7,7 @@ use std::{
 
 use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
 use almanack_core::{finish::Outcome, handler::Handler, task::ClaimedTask, time::Clock};
+use almanack_engine::handlers::Handlers;
 use almanack_lab::figures::rounded;
 use async_trait::async_trait;
 
@@ -48,7 +49,7 @@ pub(crate) async fn lateness(bench: &Bench) -> Result<Measured> {
         clock: clock.clone(),
         late_ms: Mutex::default(),
     });
-    let node = bench.start_on(&bench.store, "bench", handler.clone(), SLOTS);
+    let node = bench.start_on(&bench.store, "bench", Handlers::new(handler.clone()), SLOTS);
     let node = node.await?;
     let [ahead, spread] = [load.late_lead_ms, load.late_spread_ms].map(Duration::from_millis);
     let times = instants(later(&*clock, ahead), spread, load.late_tasks).enumerate();

@@ -40,8 +40,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const PATHS: [&str; 19] = [
     "/api/v1/tasks?kind=NOWHERE",
     "/api/v1/tasks?status=FAIL",
-    "/api/v1/tasks?subject=nowhere",
-    "/api/v1/tasks?kind=NOWHERE&status=FAIL&subject=nowhere",
+    "/api/v1/tasks?subject_prefix=nowhere",
+    "/api/v1/tasks?kind=NOWHERE&status=FAIL&subject_prefix=nowhere",
     "/api/v1/tasks?limit=500",
     "/api/v1/schedules?state=parked",
     "/api/v1/sources?q=nowhere",

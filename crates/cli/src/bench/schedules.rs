@@ -10,6 +10,7 @@ use std::sync::{
 
 use almanack_adapters::clock::{Stopwatch, SystemClock};
 use almanack_core::{
+    calendar::{CalendarRecord, Reading},
     plan::{Definition, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, State},
     store::Store,
     target::Target,
@@ -24,6 +25,7 @@ use super::{Error, Result, rss_kb, wrong};
 use crate::args::ScheduleLoadArguments;
 
 const BATCH: usize = 1_000;
+const CALENDAR: &str = "holidays";
 /// The range of their slots.
 const YEAR_S: i64 = 365 * 86_400;
 /// Time until the first slots: until then it is quiet.
@@ -100,6 +102,9 @@ async fn fill(
     busy_at: Timestamp,
 ) -> Result<()> {
     let count = i64::try_from(load.count.max(1)).unwrap_or(i64::MAX);
+    if load.calendar {
+        store.write_calendar(&calendar(now)?, None).await?;
+    }
     let mut writes = Vec::with_capacity(BATCH);
     for (number, place) in (0..load.count).zip(0_i64..) {
         let slot = if number < load.due {
@@ -107,7 +112,7 @@ async fn fill(
         } else {
             whole_minute(busy_at, 120 + YEAR_S / count * place)?
         };
-        writes.push(write(number, slot, now)?);
+        writes.push(write(number, slot, load.calendar, now)?);
         if writes.len() == BATCH || number + 1 == load.count {
             store.write_schedules(std::mem::take(&mut writes)).await?;
         }
@@ -121,13 +126,32 @@ fn whole_minute(from: Timestamp, ahead_s: i64) -> Result<Timestamp> {
     minute.map_err(wrong)
 }
 
+/// A calendar whose day has passed.
+fn calendar(now: Timestamp) -> Result<CalendarRecord> {
+    let definition = r#"{"dates":[{"on":"2000-01-01"}]}"#;
+    Ok(CalendarRecord {
+        name: CALENDAR.to_owned(),
+        origin: Origin::Api,
+        definition: serde_json::from_str(definition).map_err(wrong)?,
+        copy: None,
+        reading: Reading::default(),
+        version: 1,
+        applied: 1,
+        created_at: now,
+        changed_at: now,
+    })
+}
+
 /// A schedule that fires once a year, at `slot`.
-fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite> {
+fn write(number: usize, slot: Timestamp, calendar: bool, now: Timestamp) -> Result<ScheduleWrite> {
     let local = TimeZone::UTC.to_datetime(slot);
     let (minute, hour) = (local.minute(), local.hour());
     let expression = format!("{minute} {hour} {} {} *", local.day(), local.month());
     let url = "https://example.org/hook".to_owned();
-    let definition = Definition::new(expression, Target::webhook(url));
+    let mut definition = Definition::new(expression, Target::webhook(url));
+    definition
+        .except
+        .extend(calendar.then(|| CALENDAR.to_owned()));
     let name = ScheduleName::parse(&format!("bench-{number}"));
     let schedule = Schedule {
         id: ScheduleId(0),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::time::Clock;
-use almanack_engine::{editions::Editions, reloadable::Reloadable};
+use almanack_engine::{editions::EditionSet, reloadable::Reloadable, work::Work};
 use almanack_server::{
     AppState, Limits, Publishers, Tick, access::Access, problem::Problem as ServerProblem,
 };
@@ -34,9 +34,14 @@ pub(crate) struct Local {
 impl Local {
     pub(super) async fn new(
         context: CommandContext,
-        editions: Option<Arc<Editions>>,
+        (editions, work): (EditionSet, Option<Arc<Work>>),
     ) -> Result<Self> {
-        let app = almanack_server::app(Arc::new(state(&context, editions).await?));
+        let state = AppState {
+            editions,
+            work,
+            ..state(&context).await?
+        };
+        let app = almanack_server::app(Arc::new(state));
         Ok(Self {
             app,
             clock: context.clock,
@@ -78,7 +83,7 @@ fn unaskable(error: impl std::fmt::Display) -> Failure {
     Failure::failed(format!("ask the API: {error}"))
 }
 
-async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Result<AppState> {
+async fn state(context: &CommandContext) -> Result<AppState> {
     let settings = &context.settings;
     let limits = Limits {
         payload_bytes: settings.limits.payload_bytes,
@@ -101,8 +106,12 @@ async fn state(context: &CommandContext, editions: Option<Arc<Editions>>) -> Res
         opml: Arc::new(Lists(Arc::clone(&context.clock))),
         subscriptions: Reloadable::new(wiring::subscriptions(settings)),
         watching: None,
-        editions,
+        editions: EditionSet::default(),
         public_editions: false,
+        newsletter: None,
+        // A missing template must not hide what is stored.
+        reader_pages: wiring::editions::reader_pages(settings).unwrap_or_default(),
+        work: None,
         tick: Tick::default(),
         reporting: Reloadable::default(),
         store: Arc::clone(&context.store),

@@ -52,6 +52,11 @@ impl Refusal {
         self.problem.get("expression")
     }
 
+    /// Whether the same request would be refused later, too.
+    pub(crate) fn is_lasting(&self) -> bool {
+        (400..500).contains(&self.status) && !matches!(self.status, 408 | 429)
+    }
+
     /// Whether fewer items at a time would be taken.
     pub(crate) fn is_too_much(&self) -> bool {
         self.status == 413
@@ -99,8 +104,11 @@ impl Refusal {
         let advice = match (self.code(), self.place()) {
             ("no_such_task", _) => "`almanack task list --subject PREFIX` finds tasks by subject",
             ("no_such_schedule", _) => "`almanack schedule list` lists all",
+            ("no_such_bulk", _) => "`almanack task bulk list` lists all",
+            ("no_such_subscriber", _) => "`almanack edition subscriber list` lists all",
             ("no_such_monitor", _) => "`almanack monitor list` lists all",
             ("no_such_calendar", _) => "`almanack calendar list` lists all",
+            ("nothing_to_spread", _) => "`almanack radar` lists herds and proposals",
             ("managed_calendar", _) => "change or remove it under [[calendar]] in its file",
             ("no_such_source", _) => {
                 "`almanack source list --containing TEXT` finds sources by name or address"
@@ -180,7 +188,9 @@ fn instead_of(kind: &str) -> Option<&'static str> {
         }
         "SOURCE_CHECK" => "use `almanack source check`, `pause` or `resume`",
         "EDITION_RUN" => "use `almanack edition run`",
-        "DISPATCH" => "use `almanack schedule fire NAME`, or `pause` to skip its slots",
+        "DISPATCH" => {
+            "use `almanack schedule fire NAME`, or `almanack schedule pause NAME` to skip its slots"
+        }
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! `almanack bench`: measures throughput, lateness and memory.
 
+mod pull;
 mod readers;
 mod sources;
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Store, time::Clock};
-use almanack_lab::figures::{memory_kb, percentile};
+use almanack_lab::figures::{memory_kb, percentile, rounded};
 use almanack_store::{
     Location,
     scratch::{self, Scratch},
@@ -94,6 +95,7 @@ async fn tasks(
     let mut answers = serde_json::Map::new();
     for (name, phases) in [
         ("throughput", &[Phase::Enqueue, Phase::Drain][..]),
+        ("pull", &[Phase::Enqueue, Phase::Pull]),
         ("lateness", &[Phase::Late]),
         ("reschedule", &[Phase::Resched]),
         ("with_far", &[Phase::Far, Phase::Enqueue, Phase::Drain]),
@@ -108,6 +110,11 @@ async fn tasks(
             Ok(())
         })
         .await?;
+    }
+    let rate = |key: &str| answers.get(key).and_then(|it| it["per_second"].as_f64());
+    if let (Some(pulled), Some(run)) = (rate("pull_pull"), rate("throughput_drain")) {
+        let ratio = json!({ "ratio": rounded(pulled / run, 2) });
+        answers.insert("pull_to_drain".to_owned(), ratio);
     }
     answers.insert("peak_rss_kb".to_owned(), json!(memory_kb("self", "VmHWM:")));
     show(&Value::Object(answers), output)
@@ -146,6 +153,10 @@ async fn one_phase(
     phase: Phase,
     arguments: &LoadArguments,
 ) -> Result<Value> {
+    if phase == Phase::Pull {
+        let measured = Box::pin(pull::run(location, durability, arguments)).await?;
+        return written(&measured);
+    }
     let store: Arc<dyn Store> = almanack_store::open(location, durability).await?;
     let mut others = Vec::new();
     for _ in 1..arguments.nodes {
@@ -154,7 +165,7 @@ async fn one_phase(
     let bench = Bench::new(store, *arguments).await.map_err(failed)?;
     let bench = bench.beside(others);
     let measured: Measured = match phase {
-        Phase::Setup => return Ok(json!({})),
+        Phase::Setup | Phase::Pull => return Ok(json!({})),
         Phase::Enqueue => bench::enqueue(&bench).await,
         Phase::Drain => {
             scratch::settle(location).await?;
@@ -171,6 +182,10 @@ async fn one_phase(
         }
     }
     .map_err(failed)?;
+    written(&measured)
+}
+
+fn written(measured: &Measured) -> Result<Value> {
     serde_json::to_value(measured)
         .map_err(|error| Failure::failed(format!("write result: {error}")))
 }
@@ -203,6 +218,7 @@ fn doing(phase: Phase) -> &'static str {
         Phase::Setup => "creating the schema",
         Phase::Enqueue => "writing tasks",
         Phase::Drain => "running tasks",
+        Phase::Pull => "handing tasks to workers",
         Phase::Late => "running tasks at distinct instants",
         Phase::Resched => "rescheduling waiting tasks",
         Phase::Far => "loading tasks that are not due",
@@ -211,9 +227,11 @@ fn doing(phase: Phase) -> &'static str {
 }
 
 /// The results in order, with their names.
-const FIGURES: [(&str, &str); 8] = [
+const FIGURES: [(&str, &str); 10] = [
     ("throughput_enqueue", "tasks written"),
     ("throughput_drain", "tasks run"),
+    ("pull_pull", "tasks pulled"),
+    ("pull_to_drain", "  of tasks run"),
     ("lateness_late", "lateness at start"),
     ("reschedule_resched", "tasks rescheduled"),
     ("with_far_far", "tasks not due"),
@@ -243,6 +261,9 @@ fn figure(answer: &Value) -> Option<String> {
             at("p99"),
             at("max")
         ));
+    }
+    if let Some(ratio) = answer["ratio"].as_f64() {
+        return Some(ratio.to_string());
     }
     let kilobytes = answer.as_u64();
     let loaded = answer["n"].as_u64().map(|n| n.to_string());

@@ -114,7 +114,7 @@ fn show(calendar: &Value, now: Timestamp, output: &mut Output) -> Done {
     Ok(Exit::Ok)
 }
 
-fn count(number: &Value, noun: &str) -> String {
+pub(super) fn count(number: &Value, noun: &str) -> String {
     counted(
         usize::try_from(number.as_u64().unwrap_or(0)).unwrap_or(0),
         noun,

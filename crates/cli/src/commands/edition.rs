@@ -4,11 +4,10 @@
 //! never undo each other's work. On this machine, `run` and `publish` call the outside services
 //! themselves; with `--server`, the node does.
 
-use std::{io, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
-use almanack_core::edition::turn::Chosen;
-use almanack_engine::{editions::Editions, reloadable::Reloadable, watch::Watch};
-use jiff::civil::Date;
+use almanack_core::edition::{EditionId, EditionName, turn::Chosen};
+use almanack_engine::{editions::EditionSet, reloadable::Reloadable, watch::Watch};
 
 use crate::{
     client::EDITIONS_OFF,
@@ -19,15 +18,21 @@ use crate::{
     },
 };
 
+mod desk;
 mod progress;
 mod run;
 mod show;
 mod status;
+mod subscriber;
 
 /// Runs a command of `almanack edition`.
 pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &mut Output) -> Done {
     if let EditionCommand::Run(given) = command {
         return run::run(at, given, output).await;
+    }
+    if let EditionCommand::Subscriber(command) = command {
+        let client = at.open(DatabaseNeed::Existing).await?;
+        return subscriber::run(&client, command, output).await;
     }
     let (client, watch) = open(at, command, output.json).await?;
     let done = ask(&client, command, output).await;
@@ -53,14 +58,24 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
         EditionCommand::Reset { edition, yes } => reset(client, edition, *yes, output).await,
         EditionCommand::Resend(given) => redeliver(client, given, true, output).await,
         EditionCommand::Skip(given) => redeliver(client, given, false, output).await,
+        EditionCommand::Approve(given) => desk::decide(client, given, true, output).await,
+        EditionCommand::Reject(given) => desk::decide(client, given, false, output).await,
+        EditionCommand::Drop(of) => desk::drop_story(client, of, output).await,
+        EditionCommand::Move { to, of } => desk::move_story(client, of, *to, output).await,
+        EditionCommand::Edit(given) => desk::edit(client, given, output).await,
+        EditionCommand::Retract { edition, note, yes } => {
+            desk::retract(client, edition, (note.as_deref(), *yes), output).await
+        }
+        EditionCommand::Restore(given) => desk::restore(client, given, output).await,
+        EditionCommand::History(given) => desk::history(client, given, output).await,
         EditionCommand::Preview(given) => {
             let date = day(client, given).await?;
             show::print(client, Call::get(&["editions", &date, "preview"]), output).await
         }
-        // It opens what it needs by itself.
-        EditionCommand::Run(_) => Ok(Exit::Ok),
-        EditionCommand::List { limit } => {
-            let call = Call::get(&["editions"]);
+        // They open what they need by themselves.
+        EditionCommand::Run(_) | EditionCommand::Subscriber(_) => Ok(Exit::Ok),
+        EditionCommand::List { name, limit } => {
+            let call = Call::get(&["editions"]).query("name", name.as_deref());
             let list = List::new(call, ("editions", LIST), "no editions").limit(*limit);
             list.write(client, output).await
         }
@@ -79,14 +94,19 @@ async fn open(
     }
     let (need, purpose) = match command {
         EditionCommand::Publish(_) => (Need::Everything, Purpose::Make),
-        EditionCommand::Preview(_) => (Need::Database, Purpose::Make),
+        // A corrected document is rendered, with the template of the configuration.
+        EditionCommand::Preview(_)
+        | EditionCommand::Drop(_)
+        | EditionCommand::Move { .. }
+        | EditionCommand::Edit(_)
+        | EditionCommand::Restore(_) => (Need::Database, Purpose::Make),
         _ => (Need::Database, Purpose::Keep),
     };
     let context = CommandContext::open_for(at.inputs, DatabaseNeed::Existing, need).await?;
     let editions = context.editions(purpose, json)?;
     let makes = matches!(command, EditionCommand::Publish(_));
     let watch = makes.then(|| context.watch()).transpose()?;
-    Ok((Client::on(context, Some(editions)).await?, watch))
+    Ok((Client::on(context, editions).await?, watch))
 }
 
 impl CommandContext {
@@ -101,7 +121,7 @@ impl CommandContext {
 
     /// Who makes editions. What is printed instead of published must not stand between the lines of
     /// JSON.
-    fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>> {
+    fn editions(&self, purpose: Purpose, json: bool) -> Result<EditionSet> {
         let outbound = Outbound::new(&self.settings)?;
         let rescheduler = Arc::new(self.rescheduler());
         let subscriptions = Reloadable::new(self.settings.event_delivery.subscriptions());
@@ -122,29 +142,45 @@ impl CommandContext {
             Box::new(io::stdout())
         };
         let editions = workshop.editions(purpose, paper)?;
-        editions.ok_or_else(|| Failure::usage("editions are off").hint(EDITIONS_OFF))
+        if editions.is_empty() {
+            return Err(Failure::usage("editions are off").hint(EDITIONS_OFF));
+        }
+        Ok(editions)
     }
 }
 
-/// The given day, or today in the time zone of editions.
+/// The given edition; of a name alone, or of nothing, that of today in its time zone.
 async fn day(client: &Client, given: &EditionArguments) -> Result<String> {
-    if let Some(text) = &given.date {
-        return Ok(parse_date(text)?.to_string());
-    }
-    let today = client.call(Call::get(&["editions", "today"])).await?;
-    Ok(text(&today.value()["date"]))
+    let name = match given.date.as_deref().map(meant).transpose()? {
+        Some(Meant::Day(id)) => return Ok(id.to_string()),
+        Some(Meant::Today(name)) => Some(name.to_string()),
+        None => None,
+    };
+    let today = Call::get(&["editions", "today"]).query("name", name);
+    Ok(text(&client.call(today).await?.value()["edition"]))
 }
 
-fn parse_date(text: &str) -> Result<Date> {
-    let shaped = text.len() == "2026-01-31".len();
-    text.parse().ok().filter(|_| shaped).ok_or_else(|| {
+/// Which edition an argument means.
+enum Meant {
+    /// That of a day.
+    Day(EditionId),
+    /// Today's of a name.
+    Today(EditionName),
+}
+
+fn meant(text: &str) -> Result<Meant> {
+    if let Ok(name) = EditionName::parse(text) {
+        return Ok(Meant::Today(name));
+    }
+    text.parse().map(Meant::Day).map_err(|_| {
         Failure::usage(format!("`{text}` is not a date"))
-            .hint("write year, month and day, like 2026-01-31")
+            .hint("write year, month and day, like 2026-01-31, or NAME@2026-01-31 for an edition with a name")
     })
 }
 
 const LIST: &[Column] = &[
     column("DATE", "/date", plain),
+    column("NAME", "/name", plain),
     column("STATE", "/state", state),
     column("STORIES", "/counts", |counts, _| {
         format!("{} of {}", counts["completed"], counts["total"]).into()
@@ -153,27 +189,31 @@ const LIST: &[Column] = &[
     column("BATCHES", "/batches_ended", plain),
     column("REVISION", "/revision", plain),
     column("PUBLISHED", "/published_at", ago),
+    column("WAITS", "", desk::waits),
 ];
 
 /// Prints a stored document, or what differs from it.
 async fn show(client: &Client, given: &EditionShowArguments, output: &mut Output) -> Done {
     let date = day(client, &given.edition).await?;
-    let template = given.template.as_ref().map(|file| {
+    let read = |file: &PathBuf| {
         std::fs::read_to_string(file)
             .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", file.display())))
-    });
-    if template.is_none() && !given.rebuild {
+    };
+    let template = given.template.as_ref().map(read).transpose()?;
+    let page_template = given.page_template.as_ref().map(read).transpose()?;
+    let compares = template.is_some() || page_template.is_some();
+    if !compares && !given.rebuild {
         let call = Call::get(&["editions", &date, "document"]);
         return show::print(client, call.query("revision", given.revision), output).await;
     }
-    let template = template.transpose()?;
-    let body = json!({ "revision": given.revision, "template": template });
+    let body =
+        json!({ "revision": given.revision, "template": template, "page_template": page_template });
     let call = Call::post(&["editions", &date, "rebuild"]).json(&body);
     let rebuilt = client.call(call).await?;
-    match template {
-        Some(_) => show::compare(&rebuilt, output),
-        None => show::prove(&rebuilt, output),
+    if compares {
+        return show::compare(&rebuilt, output);
     }
+    show::prove(&rebuilt, output)
 }
 
 /// Publishes what is completed (ED-23).
@@ -268,6 +308,13 @@ async fn redeliver(
             (false, false) => format!("Skipped {parts} of {chosen}"),
         }
     })
+}
+
+/// What identifies an edition, by an answer about it.
+fn identified(answer: &Value) -> String {
+    let (name, date) = (text(&answer["name"]), text(&answer["date"]));
+    let prefix = EditionName::parse(&name).map(|name| name.prefix());
+    format!("{}{date}", prefix.unwrap_or_default())
 }
 
 fn is_published(edition: &Value) -> bool {

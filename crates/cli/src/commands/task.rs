@@ -1,4 +1,6 @@
-//! `almanack task put|get|list|cancel|retry|history`
+//! `almanack task put|get|list|count|cancel|retry|bulk|history|why`
+
+use std::collections::BTreeMap;
 
 use almanack_core::task::{Invalid, Kind, Subject};
 use serde::Serialize;
@@ -8,6 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::commands::prelude::*;
 
 mod batch;
+mod bulk;
+mod find;
 mod history;
 
 /// Runs a command of `almanack task`.
@@ -21,12 +25,18 @@ pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut 
             None => put(&client, given, output).await,
         },
         TaskCommand::Get(given) => get(&client, given, output).await,
-        TaskCommand::List(given) => list(given).write(&client, output).await,
+        TaskCommand::List(given) => list(given, &client)?.write(&client, output).await,
+        TaskCommand::Count(given) => find::count(&client, given, output).await,
+        TaskCommand::Bulk(command) => bulk::run(&client, command, output).await,
         TaskCommand::Cancel { identity, revision } => {
             cancel(&client, identity, *revision, output).await
         }
         TaskCommand::Retry(given) => retry(&client, given, output).await,
         TaskCommand::History(given) => history::run(&client, given, output).await,
+        TaskCommand::Why(given) => {
+            let answer = client.call(Call::get(&segments(given, &["why"])?)).await?;
+            output.report(&answer, |why| text(&why["sentence"]))
+        }
     }
 }
 
@@ -60,12 +70,10 @@ const LIST: &[Column] = &[
     column("ATTEMPT", "", attempt),
 ];
 
-fn list(given: &ListArguments) -> List {
-    let call = Call::get(&["tasks"])
-        .query("kind", given.kind.as_deref())
-        .query("status", given.status.as_deref())
-        .query("subject", given.subject.as_deref());
-    List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.many.limit())
+fn list(given: &ListArguments, client: &Client) -> Result<List> {
+    let call = find::query(Call::get(&["tasks"]), &given.filter, client)?;
+    let list = List::new(call, ("tasks", LIST), "no tasks");
+    Ok(list.limit_or_all(given.many.limit()))
 }
 
 /// A status in words. A failure shows whether it is final; its day is in another column.
@@ -104,6 +112,7 @@ const PAGE: &[Column] = &[
         format!("{} of {of}", task["attempt"]).into()
     }),
     column("priority", "/priority", plain),
+    column("expires", "/expires_at", moment),
     column("revision", "/revision", plain),
     column("origin", "/origin", plain),
     column("created", "/created_at", moment),
@@ -112,6 +121,7 @@ const PAGE: &[Column] = &[
     column("lease until", "/lease_until", moment),
     column("node", "/node", plain),
     column("callback", "/callback/url", plain),
+    column("tags", "/tags", plain),
     column("replaces", "/replaces", |id, _| format!("task {id}").into()),
     column("detail", "/detail", plain),
     column("payload", "/payload", |raw, _| Cell::new(text(raw)).whole()),
@@ -137,12 +147,49 @@ struct PutBody<'a> {
     callback: Option<Callback<'a>>,
     max_retry: Option<i64>,
     priority: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_after_s: Option<i64>,
     revision: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<&'a str>>,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Default, PartialEq, Serialize)]
 struct Callback<'a> {
-    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<BTreeMap<&'a str, &'a str>>,
+}
+
+impl<'a> Callback<'a> {
+    fn of(given: &'a PutArguments) -> Result<Option<Self>> {
+        let headers = given.callback_header.iter().map(|line| {
+            let parts = line.split_once(':');
+            let parts = parts.map(|(name, value)| (name.trim(), value.trim()));
+            parts.ok_or_else(|| {
+                Failure::usage("a header has no colon")
+                    .hint("write --callback-header 'X-Tenant: 9'")
+            })
+        });
+        let headers = headers.collect::<Result<BTreeMap<_, _>>>()?;
+        let callback = Self {
+            url: given.callback_url.as_deref(),
+            method: given
+                .callback_method
+                .as_deref()
+                .map(str::to_ascii_uppercase),
+            timeout_s: given.callback_timeout,
+            headers: Some(headers).filter(|headers| !headers.is_empty()),
+        };
+        Ok((callback != Self::default()).then_some(callback))
+    }
 }
 
 async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done {
@@ -152,13 +199,18 @@ async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done
     };
     let segments = segments(&identity, &[])?;
     let written = given.at.as_deref().unwrap_or("now");
+    let expires_at = given.expires_at.as_deref();
+    let expires_at = expires_at.map(|at| when::parse_at(at, client.now()));
     let body = PutBody {
         execute_at: when::parse_at(written, client.now())?,
         payload: given.payload.as_deref().map(payload).transpose()?,
-        callback: given.callback_url.as_deref().map(|url| Callback { url }),
+        callback: Callback::of(given)?,
         max_retry: given.max_retry,
         priority: given.priority,
+        expires_at: expires_at.transpose()?,
+        expires_after_s: given.expires_after,
         revision: given.revision,
+        tags: tags(&given.tag),
     };
     let key = given.idempotency_key.as_deref();
     let digest = key.map(|_| digest(&body, written));
@@ -168,6 +220,12 @@ async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done
         .header("idempotency-digest", digest.as_deref());
     let answer = client.call(call).await?;
     output.report(&answer, |receipt| sentence(receipt, answer.now))
+}
+
+/// None given keeps them; one that is empty removes them.
+fn tags(given: &[String]) -> Option<Vec<&str>> {
+    let tags = given.iter().map(String::as_str);
+    (!given.is_empty()).then(|| tags.filter(|tag| !tag.is_empty()).collect())
 }
 
 /// The time counts as written: `+10m` sent again a minute later is the same request.

@@ -55,7 +55,7 @@ async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> R
     let calendars = wiring::calendars(&store, &timing.clock, &schedules, &outbound);
     let defined = (schedules, equipment.sources().sources.clone(), calendars);
     let files = Files::new(inputs.clone(), defined, outbound);
-    let passes = wiring::ticker(store, &timing, node.counters());
+    let passes = wiring::ticker(store, &timing, node.counters()).running(equipment.runner());
     let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));
     let ticked = ticked.await;
     telemetry.finish().await;

@@ -12,11 +12,11 @@ use toml::{
     de::{DeInteger, DeString, DeTable, DeValue},
 };
 
-use almanack_core::task::Kind;
+use almanack_core::{edition::EditionName, task::Kind};
 
 use super::{
     calendar::{self, CALENDARS, FileCalendars},
-    key::{self, KINDS, KeyPath, SUBSCRIPTIONS, Shown},
+    key::{self, EDITION, EDITIONS, KINDS, KeyPath, SUBSCRIPTIONS, Shown},
     layer::{Given, Layer, Raw},
     report::{Place, Problem},
     schedule::{self, FileSchedules, SCHEDULES},
@@ -72,6 +72,8 @@ pub(crate) fn read(source: &mut Source) -> Document {
             walk.covered.extend(covered);
         } else if name.get_ref() == SUBSCRIPTIONS {
             walk.subscriptions(value);
+        } else if name.get_ref() == EDITIONS {
+            walk.editions(value);
         } else {
             walk.section((name, value));
         }
@@ -169,27 +171,47 @@ impl Walk {
             let is_table = matches!(value.get_ref(), DeValue::Table(_));
             return self.unknown_section(name, is_table);
         }
-        self.table(given, value);
+        self.table(given, None, value);
+    }
+
+    /// The tables of editions with names: each has the keys of `[edition]`.
+    fn editions(&mut self, value: &Spanned<DeValue<'_>>) {
+        let DeValue::Table(table) = value.get_ref() else {
+            let hint = "write `[editions.NAME]` for each edition that has a name";
+            return self.refuse(value, "`editions` holds one section per edition", hint);
+        };
+        for (name, value) in table {
+            let given = name.get_ref().as_ref();
+            match EditionName::parse(given) {
+                Ok(named) if named.is_default() => {
+                    let what = "the edition `default` is configured in [edition]";
+                    self.refuse(value, what, "move these keys to [edition]");
+                }
+                Ok(_) => self.table(EDITION, Some(given), value),
+                Err(error) => {
+                    cover(&mut self.covered, value);
+                    let hint = "for example [editions.weekly]";
+                    self.complain(format!("`{given}`: {error}"), name.span(), hint);
+                }
+            }
+        }
     }
 
     /// The table of the section of this name, with the sections inside it.
-    fn table(&mut self, section: &str, value: &Spanned<DeValue<'_>>) {
+    fn table(&mut self, section: &str, which: Option<&str>, value: &Spanned<DeValue<'_>>) {
+        let shown = table_name(section, which);
         let DeValue::Table(table) = value.get_ref() else {
-            let hint = format!("write `[{section}]` on its own line");
-            return self.refuse(
-                value,
-                format!("`{section}` is a section, not a value"),
-                hint,
-            );
+            let hint = format!("write `[{shown}]` on its own line");
+            return self.refuse(value, format!("`{shown}` is a section, not a value"), hint);
         };
         let inside = key::inside(section);
         for (name, value) in table {
             if section == KINDS {
                 self.kind((name, value));
             } else if inside.contains(&name.get_ref().as_ref()) {
-                self.table(&format!("{section}.{}", name.get_ref()), value);
+                self.table(&format!("{section}.{}", name.get_ref()), which, value);
             } else {
-                self.value(section, None, (name, value));
+                self.value(section, which, (name, value));
             }
         }
     }
@@ -256,7 +278,7 @@ impl Walk {
         let names = key::keys_of(section).map(|key| key.name);
         let names: Vec<&str> = names.chain(key::inside(section)).collect();
         let hint = value::known(given, &names);
-        let table = kind.map_or_else(|| section.to_owned(), |kind| format!("{section}.{kind}"));
+        let table = table_name(section, kind);
         self.complain(
             format!("unknown key `{given}` in [{table}]"),
             name.span(),
@@ -278,6 +300,15 @@ impl Walk {
     ) {
         cover(&mut self.covered, value);
         self.complain(what, value.span(), hint);
+    }
+}
+
+/// What a table is called in the file; `which` says of which of several.
+fn table_name(section: &str, which: Option<&str>) -> String {
+    match (which, section.strip_prefix(EDITION)) {
+        (None, _) => section.to_owned(),
+        (Some(edition), Some(inside)) => format!("{EDITIONS}.{edition}{inside}"),
+        (Some(kind), None) => format!("{section}.{kind}"),
     }
 }
 

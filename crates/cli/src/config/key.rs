@@ -53,6 +53,12 @@ pub(crate) const KINDS: &str = KindSettings::NAME;
 /// The list of tables that holds one table per subscription.
 pub(crate) const SUBSCRIPTIONS: &str = SubscriptionKeys::NAME;
 
+/// The section of the default edition; the tables of others have the same keys.
+pub(crate) const EDITION: &str = "edition";
+
+/// The section that holds one table per named edition.
+pub(crate) const EDITIONS: &str = "editions";
+
 /// Whether a section has a table for each of several names.
 pub(crate) fn is_named(section: &str) -> bool {
     section == KINDS || section == SUBSCRIPTIONS
@@ -173,9 +179,22 @@ impl KeyPath {
         find(self.section, self.name).map_or(Shown::Whole, Key::shown)
     }
 
-    /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no
+    /// The same key of the edition of this name; nothing if it is not about editions.
+    pub(crate) fn of_edition(&self, name: Option<&str>) -> Option<Self> {
+        let within = self.is_within(EDITION);
+        within.then(|| Self::in_table(self.section, name, self.name))
+    }
+
+    /// Reads `section.key`, `kinds.NAME.key`, `editions.NAME.key` or `subscription.NAME.key`; a kind's own dots do no
     /// harm.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        if let Some(rest) = text
+            .strip_prefix(EDITIONS)
+            .and_then(|rest| rest.strip_prefix('.'))
+        {
+            let (edition, key) = rest.split_once('.')?;
+            return Self::parse(&format!("{EDITION}.{key}"))?.of_edition(Some(edition));
+        }
         let (front, name) = text.rsplit_once('.')?;
         let (section, kind) = match front.split_once('.') {
             Some((section, kind)) if is_named(section) => (section, Some(kind)),
@@ -195,6 +214,10 @@ impl From<(&'static str, &'static str)> for KeyPath {
 impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
+            Some(edition) if self.is_within(EDITION) => {
+                let inside = self.section.strip_prefix(EDITION).unwrap_or_default();
+                write!(f, "{EDITIONS}.{edition}{inside}.{}", self.name)
+            }
             Some(kind) if kind.contains('.') => {
                 write!(f, "{}.\"{kind}\".{}", self.section, self.name)
             }
@@ -219,6 +242,9 @@ mod tests {
         assert_eq!(subscription.to_string(), "subscription.audit.url");
         let nested = KeyPath::parse("edition.model.provider").unwrap();
         assert_eq!(nested.to_string(), "edition.model.provider");
+        for named in ["editions.ai.language", "editions.ai.telegram.chat"] {
+            assert_eq!(KeyPath::parse(named).unwrap().to_string(), named);
+        }
         for wrong in [
             "lease",
             "node.lisen",
@@ -226,6 +252,8 @@ mod tests {
             "subscription.url",
             "node.x.lease",
             "edition.model",
+            "editions.ai",
+            "editions.language",
             "",
         ] {
             assert_eq!(KeyPath::parse(wrong), None, "{wrong}");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     calendar::{CALENDAR, CALENDARS},
-    key::{self, KINDS, Key, SUBSCRIPTIONS},
+    key::{self, EDITION, EDITIONS, KINDS, Key, SUBSCRIPTIONS},
     schedule::{
         SCHEDULES,
         shape::{Field, RETRY, SCHEDULE, TARGETS},
@@ -36,6 +36,11 @@ pub(crate) fn document() -> Value {
             of_section(name, table(about, keys.collect())),
         );
     }
+    let about = "An edition with a name; what it does not set is as in [edition].";
+    let mut named = root["properties"][EDITION].clone();
+    named["description"] = json!(about);
+    let editions = json!({ "type": "object", "additionalProperties": named });
+    put(&mut root, EDITIONS, editions);
     let defaults = serde_json::to_value(Definition::new("", any_target())).unwrap_or_default();
     let schedule = of_fields("When to fire what.", SCHEDULE, &defaults);
     put(

@@ -26,7 +26,7 @@ mod subscription;
 pub(crate) use alerts::{Alerts, CHANNEL_TIMEOUT, Heartbeat};
 pub(crate) use calls::{Callback, KindSettings, Outbound};
 pub(crate) use database::{Backup, Database};
-pub(crate) use edition::{Edition, Editions};
+pub(crate) use edition::{DefaultEdition, Edition, Editions};
 pub(crate) use events::Events;
 pub(crate) use hidden::Hidden;
 pub(crate) use log::{Log, LogFormat, Telemetry};

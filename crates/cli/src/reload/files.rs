@@ -33,7 +33,7 @@ use crate::{
         self, Inputs, Loaded, Need, Settings,
         dispatch::{self, DispatchText},
         report::{Problem, Report, Severity},
-        settings::{Editions, edition},
+        settings::{DefaultEdition, edition},
     },
     failure::Result,
     wiring::{Outbound, hooks},
@@ -225,13 +225,15 @@ impl Files {
     /// unchanged.
     async fn sync_edition(&self, settings: &Settings) -> Result<()> {
         let by = "environment";
-        if let Some(Wanted { name, definition }) = ticks(settings) {
+        for Wanted { name, definition } in ticks(settings) {
             self.schedules
                 .put(&name, definition, Origin::File, by)
                 .await?;
-        } else if let (Editions::Off, Ok(name)) =
-            (&settings.editions, ScheduleName::parse(edition::SCHEDULE))
-        {
+        }
+        if let (DefaultEdition::Off, Ok(name)) = (
+            &settings.editions.default,
+            ScheduleName::parse(edition::SCHEDULE),
+        ) {
             let writer = Writer {
                 origin: Origin::File,
                 by,
@@ -281,9 +283,11 @@ impl Files {
     }
 }
 
-/// The schedule of the ticks of editions, if there are any.
-fn ticks(settings: &Settings) -> Option<Wanted> {
-    settings.editions.on()?.ticks.wanted.clone()
+/// The schedules of the ticks of editions.
+fn ticks(settings: &Settings) -> Vec<Wanted> {
+    let all = settings.editions.all();
+    all.filter_map(|(_, edition)| edition.ticks.wanted.clone())
+        .collect()
 }
 
 fn stamped(path: PathBuf) -> (PathBuf, Stamp) {

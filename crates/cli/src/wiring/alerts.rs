@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
-    alert::{Channels, Language, Reporting, Way},
+    alert::{Channels, Language, Reporting, ReviewLinks, Way},
     command,
     heartbeat::HttpHeartbeat,
 };
@@ -58,7 +58,15 @@ pub(crate) fn channels(
     };
     let channels = Channels::new(outbound.client(), Arc::clone(clock), reporting, all);
     let refused = |error| Failure::usage(error).during("prepare alerts.smtp");
-    Ok(Arc::new(channels.map_err(refused)?))
+    let channels = channels.map_err(refused)?;
+    Ok(Arc::new(channels.with_links(review_links(settings))))
+}
+
+/// Links need an address to lead to, and a secret that signs them.
+fn review_links(settings: &Settings) -> Option<ReviewLinks> {
+    let base = settings.server.public_url.as_ref()?;
+    let key = settings.callback.secret.clone()?;
+    Some(ReviewLinks::new(base.as_str(), key))
 }
 
 /// Alerts have the language of editions, unless configured otherwise.
@@ -66,7 +74,7 @@ fn language(settings: &Settings) -> Language {
     let of_editions = || {
         settings
             .editions
-            .on()
+            .any()
             .map(|edition| edition.keys.language.clone())
     };
     let tag = settings.alerts.language.clone().or_else(of_editions);
@@ -81,12 +89,16 @@ pub(crate) fn watching(
     clock: &Arc<dyn Clock>,
 ) -> Result<Watching> {
     let alerts = &settings.alerts;
-    let edition = settings.editions.on();
+    // One bound for all: the most patient edition decides.
+    let overdue = settings.editions.all();
+    let overdue = overdue
+        .map(|(_, edition)| edition.rules.overdue_after)
+        .max();
     Ok(Watching {
         settings: WatchSettings {
             every: alerts.every,
             bounds: Bounds {
-                overdue: edition.map(|edition| edition.rules.overdue_after),
+                overdue,
                 ..alerts.bounds.clone()
             },
             behaviour: alerts.behaviour.clone(),

@@ -1,32 +1,35 @@
 //! Editions on a node: their inputs and destinations, by its configuration.
 
 mod delivery;
+pub(crate) mod newsletter;
 mod outside;
 
-use std::{io::Write, sync::Arc};
+use std::{
+    io::Write,
+    sync::{Arc, Mutex},
+};
 
+use almanack_adapters::renderer::Template;
 use almanack_core::{
-    edition::{EDITION_RUN, EDITION_TICK},
+    edition::{EDITION_RUN, EDITION_TICK, EditionName},
     event::outgoing::Subscriptions,
-    finish::Outcome,
     handler::Handler,
+    locked,
     schedule::{Expression, Mode},
     store::Store,
-    task::ClaimedTask,
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
     editions::{
-        Editions, Settings as EngineSettings, Ticks,
+        EditionSet, Editions, Settings as EngineSettings, Ticks,
         handler::{RunHandler, TickHandler},
+        shared::SharedTexts,
     },
     handlers::Handlers,
     reloadable::Reloadable,
     reschedule::Rescheduler,
     zones::Zones,
 };
-use async_trait::async_trait;
-use jiff::SignedDuration;
 
 use super::{Outbound, own_kind, targets::Own};
 use crate::{
@@ -37,10 +40,7 @@ use crate::{
     failure::Result,
 };
 
-pub(crate) use outside::addresses;
-
-/// When a node without editions checks again whether another one has them.
-const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(30);
+pub(crate) use outside::{addresses, reader_pages};
 
 /// What a command does with editions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,21 @@ pub(crate) enum Purpose {
     Make,
     /// Read and change stored editions, or render with a given or stored template.
     Keep,
+}
+
+/// Where editions are printed in test mode; several print to one.
+type Paper = Arc<Mutex<Box<dyn Write + Send>>>;
+
+struct SharedPaper(Paper);
+
+impl Write for SharedPaper {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        locked(&self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        locked(&self.0).flush()
+    }
 }
 
 /// What editions are made with.
@@ -75,26 +90,50 @@ impl Workshop<'_> {
         &self,
         purpose: Purpose,
         paper: Box<dyn Write + Send>,
-    ) -> Result<Option<Arc<Editions>>> {
-        let Some(edition) = self.settings.editions.on() else {
-            return Ok(None);
-        };
-        let outside = outside::outside(self, edition, (purpose, paper))?;
-        Ok(Some(Arc::new(Editions {
+    ) -> Result<EditionSet> {
+        let paper = Arc::new(Mutex::new(paper));
+        let editions = &self.settings.editions;
+        // One alone shares nothing.
+        let texts = (editions.all().count() > 1).then(|| self.shared_texts());
+        let all = editions.all().map(|(name, edition)| {
+            let with = (purpose, &paper, texts.as_ref());
+            self.edition(name, edition, with)
+        });
+        Ok(EditionSet::of(all.collect::<Result<Vec<_>>>()?))
+    }
+
+    fn shared_texts(&self) -> Arc<SharedTexts> {
+        let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
+        SharedTexts::new(store, clock, Arc::new(Template::built_in()))
+    }
+
+    fn edition(
+        &self,
+        name: EditionName,
+        edition: &Edition,
+        (purpose, paper, texts): (Purpose, &Paper, Option<&Arc<SharedTexts>>),
+    ) -> Result<Arc<Editions>> {
+        let paper = Box::new(SharedPaper(Arc::clone(paper)));
+        let mut outside = outside::outside(self, edition, (purpose, paper))?;
+        if let Some(texts) = texts {
+            outside = outside::sharing(outside, texts, edition);
+        }
+        Ok(Arc::new(Editions {
             store: self.store.clone(),
             shown: self.pages.clone(),
             clock: self.clock.clone(),
             sleeper: self.sleeper.clone(),
             rescheduler: self.rescheduler.clone(),
             outside,
-            settings: engine_settings(edition, self.node),
+            settings: engine_settings(name, edition, self.node),
             subscriptions: self.subscriptions.clone(),
-        })))
+        }))
     }
 }
 
 /// The same handlers, plus one for `EDITION_RUN`, which may leave tasks to another node.
 pub(super) fn running(handlers: Handlers, own: Own<'_>) -> Result<Handlers> {
+    let handlers = newsletter::mailing(handlers, own)?;
     Ok(match handler(EDITION_RUN, own) {
         Some(runs) => handlers.with(own_kind(EDITION_RUN)?, runs),
         None => handlers,
@@ -104,53 +143,39 @@ pub(super) fn running(handlers: Handlers, own: Own<'_>) -> Result<Handlers> {
 /// The handler of editions: this node, or one that leaves the work to another node.
 pub(super) fn handler(name: &str, own: Own<'_>) -> Option<Arc<dyn Handler>> {
     let clock: Arc<dyn Clock> = own.lasting.timing.clock.clone();
-    let Some(editions) = own.lasting.editions.clone() else {
+    let editions = own.lasting.editions.clone();
+    if editions.is_empty() {
         // A service configured for the kind takes precedence.
         let mut served = own.settings.kinds.keys();
-        let is_served = served.any(|kind| kind.as_str() == name);
-        return (!is_served).then(|| Arc::new(Elsewhere(clock)) as _);
-    };
+        if served.any(|kind| kind.as_str() == name) {
+            return None;
+        }
+    }
     Some(match name {
-        EDITION_TICK => Arc::new(TickHandler(editions)),
-        _ => Arc::new(RunHandler(editions)),
+        EDITION_TICK => Arc::new(TickHandler { editions, clock }),
+        _ => Arc::new(RunHandler { editions, clock }),
     })
 }
 
-fn engine_settings(edition: &Edition, node: &str) -> EngineSettings {
+fn engine_settings(name: EditionName, edition: &Edition, node: &str) -> EngineSettings {
     EngineSettings {
+        name,
         rules: edition.rules.clone(),
         zone: edition.ticks.days.clone(),
         title: edition.keys.title.clone(),
         language: edition.keys.language.clone(),
         filter: edition.filter,
-        ticks: ticks(&edition.ticks),
+        ready_by: edition.keys.ready_by,
+        ticks: ticks(name, &edition.ticks),
         node: node.to_owned(),
     }
 }
 
-fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
+fn ticks(name: EditionName, ticks: &edition::Ticks) -> Option<Ticks> {
     let definition = &ticks.wanted.as_ref()?.definition;
     let expression = Expression::parse(&definition.expression, Mode::Strict).ok()?;
     Some(Ticks {
-        timetable: expression.compile(edition::SCHEDULE),
+        timetable: expression.compile(&edition::schedule_of(name)),
         zone: Zones::default().get(&definition.tz).ok()?,
     })
-}
-
-/// Leaves editions to a node that is configured for them: a node without editions must neither fail
-/// nor end their tasks. A tick waits no longer than the window of its slot.
-struct Elsewhere(Arc<dyn Clock>);
-
-#[async_trait]
-impl Handler for Elsewhere {
-    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
-        tracing::warn!(
-            "editions are off on this node; leaving a task of an edition to another node"
-        );
-        let now = self.0.now();
-        Outcome::NotNow {
-            at: now.saturating_add(ELSEWHERE_AFTER).unwrap_or(now),
-            why: "waits for a node that produces editions",
-        }
-    }
 }

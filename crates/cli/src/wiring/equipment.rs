@@ -14,7 +14,7 @@ use almanack_core::{
     event::outgoing::Subscriptions, signature::Verifier, store::Store, time::Clock,
 };
 use almanack_engine::{
-    editions::Editions,
+    editions::EditionSet,
     handlers::Handlers,
     node::{NodeSettings, Ports},
     reloadable::Reloadable,
@@ -22,6 +22,7 @@ use almanack_engine::{
     runner::RunnerSettings,
     tick::Ticker,
     watch::{self, Watching},
+    work::Work,
 };
 use almanack_server::{Publishers, Reporting, Tick};
 
@@ -78,7 +79,7 @@ pub(super) struct Lasting {
     pub(super) rescheduler: Arc<Rescheduler>,
     sources: Lookout,
     /// Produces editions, if this process does.
-    pub(super) editions: Option<Arc<Editions>>,
+    pub(super) editions: EditionSet,
     subscriptions: Reloadable<Subscriptions>,
     tracer: Tracer,
 }
@@ -194,6 +195,20 @@ impl Equipment {
         }
     }
 
+    /// Hands tasks of pulled kinds to workers, by other connections than those that keep leases.
+    pub(crate) fn work(&self) -> Arc<Work> {
+        let ports = Ports {
+            store: Arc::clone(&self.lasting.changes),
+            ..self.ports()
+        };
+        Work::new(ports, self.runner.clone())
+    }
+
+    /// What a node may run at once.
+    pub(crate) fn runner(&self) -> Reloadable<RunnerSettings> {
+        self.runner.clone()
+    }
+
     /// The description of the node.
     pub(crate) fn node_settings(&self, settings: &Settings, name: String) -> NodeSettings {
         NodeSettings {
@@ -239,7 +254,7 @@ impl Equipment {
     }
 
     /// Produces editions, if they are on.
-    pub(crate) fn editions(&self) -> Option<Arc<Editions>> {
+    pub(crate) fn editions(&self) -> EditionSet {
         self.lasting.editions.clone()
     }
 
@@ -251,7 +266,7 @@ impl Equipment {
     /// Ticks on request, for callers with the secret.
     pub(crate) fn tick(&self, passes: Ticker) -> Tick {
         Tick {
-            ticker: Some(Arc::new(passes)),
+            ticker: Some(Arc::new(passes.running(self.runner()))),
             verifier: self.verifier.clone(),
         }
     }

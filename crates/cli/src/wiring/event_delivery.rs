@@ -44,7 +44,7 @@ pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscri
 
 /// The same handlers, plus the one that delivers events.
 pub(super) fn reporting(handlers: Handlers, own: Own<'_>) -> Result<Handlers> {
-    let mut handler = EventDeliveryHandler::default();
+    let mut handler = EventDeliveryHandler::new(Arc::clone(&own.lasting.store));
     for subscriber in &own.settings.event_delivery.subscribers {
         let name = subscriber.subscription.name.as_str();
         let publisher = publisher(subscriber, own)

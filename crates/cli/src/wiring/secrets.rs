@@ -1,4 +1,4 @@
-//! Secrets that sources and schedules name, read where they are kept at the moment of a request.
+//! Secrets that sources, schedules and tasks name, read where they are kept at the moment of a request.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -23,6 +23,17 @@ impl ReleasedSecrets {
         Self {
             key: "sources.secrets",
             released: settings.sources.secrets.clone(),
+            environment: Arc::new(environment.clone()),
+        }
+    }
+
+    pub(crate) fn for_callbacks(
+        settings: &Settings,
+        environment: &BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            key: "callback.secrets",
+            released: settings.callback.secrets.clone(),
             environment: Arc::new(environment.clone()),
         }
     }

@@ -9,6 +9,7 @@ use almanack_adapters::{
     webhook::{ReportAddress, WebhookLauncher},
 };
 use almanack_core::{
+    bulk::BULK_CHANGE,
     edition::EDITION_TICK,
     plan::{DISPATCH, PING_DELIVERY},
     run_log::{KnownSecrets, RunLogs},
@@ -17,6 +18,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{
+    bulk::BulkHandler,
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
     ping_delivery::PingDeliveryHandler,
@@ -54,7 +56,9 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
     let (settings, outbound) = (own.settings, own.outbound);
     let Lasting { store, timing, .. } = own.lasting;
     let shared: Arc<dyn Clock> = timing.clock.clone();
-    let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
+    let secrets = ReleasedSecrets::for_callbacks(settings, &own.lasting.environment);
+    let clock = Arc::clone(&shared);
+    let otherwise = callback_handler(settings, outbound, clock, Arc::new(secrets));
     let ticks = editions::handler(EDITION_TICK, own);
     let ticks = ticks.into_iter().map(|handler| (EDITION_TICK, handler));
     let own_work = TaskLauncher {
@@ -79,10 +83,21 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
         dispatch = dispatch.with("workflow", Arc::new(workflows));
     }
     let kind = own_kind(DISPATCH)?;
-    Ok(Handlers::new(Arc::new(otherwise))
+    let mut handlers = Handlers::new(Arc::new(otherwise));
+    for (kind, of_kind) in &settings.kinds {
+        if let Some(backoff) = of_kind.backoff(settings.retry) {
+            handlers = handlers.waiting(kind.clone(), backoff);
+        }
+    }
+    let bulks = BulkHandler {
+        store: Arc::clone(store),
+        clock: timing.clock.clone(),
+    };
+    Ok(handlers
         .waking(&dispatch)
         .with(kind.clone(), Arc::new(dispatch))
         .with(own_kind(PING_DELIVERY)?, Arc::new(pings(own)))
+        .with(own_kind(BULK_CHANGE)?, Arc::new(bulks))
         .waiting(kind, BACKOFF))
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::time::Clock as _;
-use axum::{Json, Router, extract::State, routing::post};
+use axum::{Json, Router, extract::State, http::StatusCode, routing::post};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -65,6 +65,7 @@ impl Business {
         let app = Router::new()
             .route("/done", post(done))
             .route("/held", post(held))
+            .route("/accepted", post(accepted))
             .with_state(Arc::clone(&context));
         let listener = TcpListener::bind(address).await.unwrap();
         let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
@@ -77,6 +78,20 @@ impl Business {
 
     pub(crate) fn done_url(&self) -> String {
         format!("http://{}/done", self.address)
+    }
+
+    /// Answers that it will report.
+    pub(crate) fn accepted_url(&self) -> String {
+        format!("http://{}/accepted", self.address)
+    }
+
+    /// Waits for so many calls, and answers them.
+    pub(crate) async fn until_accepted(&self, times: usize) -> Vec<Value> {
+        eventually(&format!("{times} calls are accepted"), async || {
+            let calls = self.context.calls.lock().unwrap();
+            (calls.len() >= times).then(|| calls.clone())
+        })
+        .await
     }
 
     /// Answers only once [`Business::release`] was called.
@@ -129,6 +144,14 @@ impl Business {
 async fn done(State(context): State<Arc<CommandContext>>, Json(call): Json<Value>) -> Json<Value> {
     context.calls.lock().unwrap().push(call);
     Json(json!({ "result": "done" }))
+}
+
+async fn accepted(
+    State(context): State<Arc<CommandContext>>,
+    Json(call): Json<Value>,
+) -> StatusCode {
+    context.calls.lock().unwrap().push(call);
+    StatusCode::ACCEPTED
 }
 
 async fn held(State(context): State<Arc<CommandContext>>, Json(call): Json<Value>) -> Json<Value> {

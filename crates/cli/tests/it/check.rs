@@ -220,7 +220,7 @@ fn a_secret_that_is_not_where_it_should_be() {
 fn a_secret_that_cannot_sign() {
     let home = Home::with("[callback]\nsecret = \"env:HOOK\"\n").set("HOOK", "hunter2");
     insta::assert_snapshot!(home.run(&["check"]), @r#"
-    error: callback.secret: a webhook secret is `whsec_` followed by the base64 of 24 to 64 random bytes
+    error: callback.secret: a webhook secret is `whsec_` followed by the base64 of 24 to 64 random bytes; during a rotation, two of them separated by a blank
      --> almanack.toml:2:10
       |
     2 | secret = "env:HOOK"
@@ -538,101 +538,110 @@ fn what_is_in_force_and_why() {
         .set("ALMANACK_NODE_SLOTS", "8")
         .set("ALMANACK_SERVER_ALLOWED_HOSTS", "a.example, b.example");
     insta::assert_snapshot!(home.run(&["check", "--set", "log.level=debug"]), @r#"
-    KEY                                 VALUE                                       FROM
-    database.url                        "postgres://almanack@db.internal/almanack"  almanack.toml:3
-    database.password                   *** (file:password)                         almanack.toml:4
-    database.durability                 "full"                                      default
-    backup.directory                    (no backups)                                default
-    backup.every                        "24h"                                       default
-    backup.keep                         7                                           default
-    server.listen                       "127.0.0.1:8080"                            default
-    server.allowed_hosts                ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
-    server.public_url                   (none)                                      default
-    server.trusted_proxies              []                                          default
-    server.shutdown_delay               "3s"                                        default
-    server.connections                  512                                         default
-    server.header_timeout               "30s"                                       default
-    node.name                           (host name and a random suffix)             default
-    node.slots                          8                                           ALMANACK_NODE_SLOTS
-    node.lease                          "30s"                                       default
-    node.drain                          "20s"                                       default
-    retry.base                          "5s"                                        default
-    retry.cap                           "1h"                                        default
-    retry.retry_after_cap               "6h"                                        default
-    retention.days                      30                                          default
-    retention.run_log_days              14                                          default
-    limits.payload_bytes                65536                                       default
-    limits.batch_items                  10000                                       default
-    limits.kinds                        250                                         default
-    limits.run_log_bytes                1048576                                     default
-    callback.timeout                    "10s"                                       default
-    callback.secret                     *** (env:HOOK)                              almanack.toml:7
-    kinds.ARTICLE_PUBLISH.url           "https://articles.internal/***"             almanack.toml:10
-    kinds.ARTICLE_PUBLISH.slots         (as in [node])                              default
-    kinds.ARTICLE_PUBLISH.slots_in_all  (no limit)                                  default
-    kinds.ARTICLE_PUBLISH.timeout       "1m30s"                                     almanack.toml:11
-    kinds.ARTICLE_PUBLISH.secret        (as in [callback])                          default
-    kinds.ARTICLE_PUBLISH.max_retry     3                                           default
-    kinds.ARTICLE_PUBLISH.already_done  ["409:already_published"]                   almanack.toml:12
-    outbound.allow                      []                                          default
-    outbound.contact                    (none)                                      default
-    sources.allow                       []                                          default
-    sources.secrets                     []                                          default
-    sources.policy                      "adaptive"                                  default
-    sources.checks_per_day              24                                          default
-    sources.slow_percent                0                                           default
-    sources.floor                       "15m"                                       default
-    sources.ceiling                     "24h"                                       default
-    sources.interval                    "1h"                                        default
-    sources.keep_days                   90                                          default
-    sources.keep_per_source             500                                         default
-    sources.filters                     []                                          default
-    sources.timeout                     "30s"                                       default
-    sources.body_bytes                  8388608                                     default
-    sources.entries_per_document        2000                                        default
-    sources.host_concurrency            1                                           default
-    sources.host_pace                   "5/10s"                                     default
-    sources.push                        true                                        default
-    sources.push_secret                 (from random tokens in the database alone)  default
-    sources.ping                        false                                       default
-    schedules.dispatch                  (none; or set DISPATCH)                     default
-    schedules.reload                    "5s"                                        default
-    schedules.secrets                   []                                          default
-    github.api_url                      "https://api.github.com"                    default
-    github.token                        (none; workflows cannot be started)         default
-    command.enabled                     false                                       default
-    command.programs                    []                                          default
-    command.directory                   "."                                         default
-    command.environment                 []                                          default
-    tick.secret                         (a tick needs a token)                      default
-    edition.enabled                     false                                       default
-    event_delivery.source               "/almanack"                                 default
-    alerts.every                        "20s"                                       default
-    alerts.missing_after                "2m"                                        default
-    alerts.late_after                   "1m"                                        default
-    alerts.stuck_after                  "1h"                                        default
-    alerts.unclaimed_after              "5m"                                        default
-    alerts.failing_after                3                                           default
-    alerts.gone_after                   "2m"                                        default
-    alerts.disconnected_after           "2m"                                        default
-    alerts.disk_free_bytes              268435456                                   default
-    alerts.budget_percent               120                                         default
-    alerts.cool_down                    "1m"                                        default
-    alerts.quiet                        (none)                                      default
-    alerts.quiet_tz                     "UTC"                                       default
-    alerts.quiet_except                 "critical"                                  default
-    alerts.language                     (the edition's, or English)                 default
-    heartbeat.url                       (no heartbeat is sent)                      default
-    heartbeat.every                     "1m"                                        default
-    heartbeat.method                    "get"                                       default
-    events.kafka.brokers                (none)                                      default
-    events.nats.servers                 (none)                                      default
-    log.format                          "text"                                      default
-    log.level                           "debug"                                     --set
-    telemetry.otlp_endpoint             (no traces)                                 default
-    telemetry.headers                   (none)                                      default
-    telemetry.sample                    1                                           default
-    telemetry.service                   "almanack"                                  default
+    KEY                                  VALUE                                       FROM
+    database.url                         "postgres://almanack@db.internal/almanack"  almanack.toml:3
+    database.password                    *** (file:password)                         almanack.toml:4
+    database.durability                  "full"                                      default
+    backup.directory                     (no backups)                                default
+    backup.every                         "24h"                                       default
+    backup.keep                          7                                           default
+    server.listen                        "127.0.0.1:8080"                            default
+    server.allowed_hosts                 ["a.example", "b.example"]                  ALMANACK_SERVER_ALLOWED_HOSTS
+    server.public_url                    (none)                                      default
+    server.trusted_proxies               []                                          default
+    server.shutdown_delay                "3s"                                        default
+    server.connections                   512                                         default
+    server.header_timeout                "30s"                                       default
+    node.name                            (host name and a random suffix)             default
+    node.slots                           8                                           ALMANACK_NODE_SLOTS
+    node.lease                           "30s"                                       default
+    node.drain                           "20s"                                       default
+    retry.base                           "5s"                                        default
+    retry.cap                            "1h"                                        default
+    retry.retry_after_cap                "6h"                                        default
+    retention.days                       30                                          default
+    retention.run_log_days               14                                          default
+    limits.payload_bytes                 65536                                       default
+    limits.batch_items                   10000                                       default
+    limits.kinds                         250                                         default
+    limits.run_log_bytes                 1048576                                     default
+    callback.timeout                     "10s"                                       default
+    callback.secret                      *** (env:HOOK)                              almanack.toml:7
+    callback.secrets                     []                                          default
+    kinds.ARTICLE_PUBLISH.deliver        "push"                                      default
+    kinds.ARTICLE_PUBLISH.url            "https://articles.internal/***"             almanack.toml:10
+    kinds.ARTICLE_PUBLISH.slots          (as in [node])                              default
+    kinds.ARTICLE_PUBLISH.slots_in_all   (no limit)                                  default
+    kinds.ARTICLE_PUBLISH.rate           (no limit)                                  default
+    kinds.ARTICLE_PUBLISH.burst          (what a second brings, at least 1)          default
+    kinds.ARTICLE_PUBLISH.rate_by        (one rate for the kind)                     default
+    kinds.ARTICLE_PUBLISH.share_by       (by time)                                   default
+    kinds.ARTICLE_PUBLISH.timeout        "1m30s"                                     almanack.toml:11
+    kinds.ARTICLE_PUBLISH.secret         (as in [callback])                          default
+    kinds.ARTICLE_PUBLISH.max_retry      3                                           default
+    kinds.ARTICLE_PUBLISH.retry_base     (as in [retry])                             default
+    kinds.ARTICLE_PUBLISH.retry_cap      (as in [retry])                             default
+    kinds.ARTICLE_PUBLISH.expires_after  (never)                                     default
+    kinds.ARTICLE_PUBLISH.already_done   ["409:already_published"]                   almanack.toml:12
+    outbound.allow                       []                                          default
+    outbound.contact                     (none)                                      default
+    sources.allow                        []                                          default
+    sources.secrets                      []                                          default
+    sources.policy                       "adaptive"                                  default
+    sources.checks_per_day               24                                          default
+    sources.slow_percent                 0                                           default
+    sources.floor                        "15m"                                       default
+    sources.ceiling                      "24h"                                       default
+    sources.interval                     "1h"                                        default
+    sources.keep_days                    90                                          default
+    sources.keep_per_source              500                                         default
+    sources.filters                      []                                          default
+    sources.timeout                      "30s"                                       default
+    sources.body_bytes                   8388608                                     default
+    sources.entries_per_document         2000                                        default
+    sources.host_concurrency             1                                           default
+    sources.host_pace                    "5/10s"                                     default
+    sources.push                         true                                        default
+    sources.push_secret                  (from random tokens in the database alone)  default
+    sources.ping                         false                                       default
+    schedules.dispatch                   (none; or set DISPATCH)                     default
+    schedules.reload                     "5s"                                        default
+    schedules.secrets                    []                                          default
+    github.api_url                       "https://api.github.com"                    default
+    github.token                         (none; workflows cannot be started)         default
+    command.enabled                      false                                       default
+    command.programs                     []                                          default
+    command.directory                    "."                                         default
+    command.environment                  []                                          default
+    tick.secret                          (a tick needs a token)                      default
+    edition.enabled                      false                                       default
+    event_delivery.source                "/almanack"                                 default
+    alerts.every                         "20s"                                       default
+    alerts.missing_after                 "2m"                                        default
+    alerts.late_after                    "1m"                                        default
+    alerts.stuck_after                   "1h"                                        default
+    alerts.unclaimed_after               "5m"                                        default
+    alerts.failing_after                 3                                           default
+    alerts.gone_after                    "2m"                                        default
+    alerts.disconnected_after            "2m"                                        default
+    alerts.disk_free_bytes               268435456                                   default
+    alerts.budget_percent                120                                         default
+    alerts.cool_down                     "1m"                                        default
+    alerts.quiet                         (none)                                      default
+    alerts.quiet_tz                      "UTC"                                       default
+    alerts.quiet_except                  "critical"                                  default
+    alerts.language                      (the edition's, or English)                 default
+    heartbeat.url                        (no heartbeat is sent)                      default
+    heartbeat.every                      "1m"                                        default
+    heartbeat.method                     "get"                                       default
+    events.kafka.brokers                 (none)                                      default
+    events.nats.servers                  (none)                                      default
+    log.format                           "text"                                      default
+    log.level                            "debug"                                     --set
+    telemetry.otlp_endpoint              (no traces)                                 default
+    telemetry.headers                    (none)                                      default
+    telemetry.sample                     1                                           default
+    telemetry.service                    "almanack"                                  default
     the configuration is valid
     exit 0
     "#);

@@ -6,6 +6,9 @@ mod configuration;
 mod credentials;
 mod destinations;
 mod killed;
+mod named;
+mod newsletter;
+mod quality;
 mod ticks;
 
 use std::{net::Ipv4Addr, time::Duration};

@@ -84,6 +84,10 @@ async fn hear(State(ear): State<Arc<Ear>>, headers: HeaderMap, body: Bytes) -> S
 }
 
 fn home(database: &str, subscriber: &Subscriber) -> Home {
+    home_with(database, subscriber, "")
+}
+
+fn home_with(database: &str, subscriber: &Subscriber, more: &str) -> Home {
     let toml = format!(
         "[database]
 url = \"{database}\"
@@ -99,7 +103,7 @@ name = \"audit\"
 url = \"{}\"
 secret = \"env:AUDIT_SECRET\"
 kinds = [\"{KIND}\"]
-",
+{more}",
         subscriber.url
     );
     Home::with(&toml).set("AUDIT_SECRET", SECRET)
@@ -190,6 +194,40 @@ fn check_reported(subscriber: &Subscriber) {
     }
 }
 
+/// Every call is a list of CloudEvents, named by its first event and how many follow.
+#[tokio::test]
+async fn a_batch_is_delivered_as_a_list() {
+    let (subscriber, business) = (Subscriber::start().await, Business::start().await);
+    subscriber.ear.open.store(true, Ordering::SeqCst);
+    let home = home_with("sqlite:almanack.db", &subscriber, "batch = 5\n");
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    for n in 0..ARTICLES {
+        let subject = format!("article:{n}");
+        let url = business.done_url();
+        node.api().put_due(KIND, &subject, &url).await;
+    }
+    eventually("everything is delivered", async || {
+        let heard = subscriber.ear.heard.lock().unwrap();
+        let lists = heard.iter().map(|(_, list)| list.as_array().unwrap());
+        let subjects = lists.flatten().map(|event| event["subject"].to_string());
+        (subjects.collect::<BTreeSet<_>>().len() == ARTICLES).then_some(())
+    })
+    .await;
+    for (headers, list) in subscriber.ear.heard.lock().unwrap().iter() {
+        let content_type = "application/cloudevents-batch+json";
+        assert_eq!(headers["content-type"], content_type);
+        assert!(headers.contains_key("webhook-signature"));
+        let id = headers["webhook-id"].to_str().unwrap();
+        let list = list.as_array().unwrap();
+        let first = list[0]["id"].as_str().unwrap();
+        match list.len() {
+            1 => assert_eq!(id, first),
+            many => assert_eq!(id, format!("{first}+{}", many - 1)),
+        }
+        assert!(list.len() <= 5, "{id}");
+    }
+}
+
 #[test]
 fn mistakes_in_subscriptions_are_reported_together() {
     let home = Home::with(
@@ -210,6 +248,19 @@ name = \"odd\"
 url = \"http://127.0.0.1:8090/\"
 events = [\"almanack.task.finished\"]
 mode = \"binnary\"
+[[subscription]]
+name = \"by-topic\"
+kafka_topic = \"t\"
+batch = 10
+[[subscription]]
+name = \"headers\"
+url = \"http://127.0.0.1:8090/\"
+mode = \"binary\"
+batch = 10
+[[subscription]]
+name = \"greedy\"
+url = \"http://127.0.0.1:8090/\"
+batch = 1001
 ",
     );
     let checked = home.run(&["check"]);
@@ -226,6 +277,9 @@ mode = \"binnary\"
     error: subscription `silent` has no destination
     error: subscription.odd.events: `almanack.task.finished` is not an event type
     error: subscription.odd.mode: `binnary` is not one of "structured" or "binary"
+    error: subscription `by-topic` has `batch` and no url
+    error: subscription `headers` has `batch` and mode "binary"
+    error: subscription.greedy.batch: 1001 is out of range
     "#);
 }
 

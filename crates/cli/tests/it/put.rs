@@ -181,7 +181,7 @@ fn a_batch_does_what_it_can_and_names_the_lines_it_cannot() {
     let home = home().file("batch.jsonl", BATCH);
     insta::assert_snapshot!(put(&home, &["--batch", "batch.jsonl"]), @r#"
     7 tasks: 2 created, 1 updated, 4 refused
-    error: line 4: unknown field `subjct`, expected one of `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `revision`
+    error: line 4: unknown field `subjct`, expected one of `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `expires_at`, `expires_after_s`, `revision`, `tags`
     error: line 5: kind `NEWS` is not configured and the task has no callback.url
     error: line 6: `tomorrow` is not a time; write 2026-01-05T08:00Z, "2026-01-05 08:00 Europe/Berlin", +10m or now
     error: line 7: column 2: expected ident

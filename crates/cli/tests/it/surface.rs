@@ -135,9 +135,11 @@ fn a_measurement_is_reported_in_words() {
     assert_eq!(ran.code, 0, "{ran}");
     let figures = ran.data.lines().map(|line| &line[..22]);
     let figures: Vec<&str> = figures.map(str::trim_end).collect();
-    insta::assert_snapshot!(figures.join("\n"), @r"
+    insta::assert_snapshot!(figures.join("\n"), @"
     tasks written
     tasks run
+    tasks pulled
+      of tasks run
     lateness at start
     tasks rescheduled
     tasks not due

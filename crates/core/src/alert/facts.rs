@@ -9,12 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Key, Rule, trouble::NodeTroubles};
 use crate::{
+    calendar::CalendarVersion,
     clock::Standing,
     edition::{Account, rules::Rules},
     follow::Followed,
     plan::{Monitor, Schedule, Slot},
     source::Source,
-    store::{ClaimLine, Depth, Node, TaskLine},
+    store::{ClaimLine, Depth, Node, PausedKind, TaskLine},
     task::{Kind, Status, Task},
 };
 
@@ -126,6 +127,11 @@ impl Run {
         self.status == Status::Fail && !self.is_live
     }
 
+    /// Whether there was an attempt; what expired before it says nothing about its kind.
+    pub fn was_tried(&self) -> bool {
+        self.started_at.is_some()
+    }
+
     /// How long its last attempt took.
     pub fn took(&self) -> Option<SignedDuration> {
         Some(self.finished_at?.duration_since(self.started_at?))
@@ -177,6 +183,8 @@ pub struct Facts {
     /// What runs, longest first.
     pub running: Vec<TaskLine>,
     pub depths: Vec<Depth>,
+    /// Kinds that no node starts tasks of, on purpose.
+    pub paused: Vec<PausedKind>,
     /// Claims, the one that ends first first.
     pub claims: Vec<ClaimLine>,
     pub nodes: Vec<Node>,
@@ -184,6 +192,8 @@ pub struct Facts {
     pub troubles: Vec<NodeTroubles>,
     /// Schedules that cannot be planned.
     pub parked: Vec<Schedule>,
+    /// All calendars.
+    pub calendars: Vec<CalendarVersion>,
     /// Sources that need attention.
     pub sources: Vec<Source>,
     /// What they cost together, where there is a budget.

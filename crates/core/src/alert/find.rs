@@ -18,6 +18,7 @@ use super::{
     facts::{Bounds, Facts, KindFacts, Run, Spending},
 };
 use crate::{
+    calendar::CalendarVersion,
     clock::{Doubt, Standing},
     plan::{DISPATCH, ScheduleName, State as ScheduleState, shareable_detail},
     source::{Attention, Source, State as SourceState},
@@ -73,12 +74,15 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Findings {
         facts
             .depths
             .iter()
+            .filter(|depth| !facts.paused.iter().any(|paused| paused.kind == depth.kind))
             .filter_map(|depth| unclaimed(depth, bounds, now)),
     );
     all.extend(left_behind(facts, bounds, now));
     all.extend(gone(facts, bounds, now));
     all.extend(own_troubles(facts, bounds, now));
     all.extend(parked(facts));
+    let calendars = facts.calendars.iter();
+    all.extend(calendars.filter_map(|it| unread(it, bounds)));
     all.extend(facts.sources.iter().filter_map(attention));
     for account in &facts.editions {
         all.extend(edition::find(
@@ -120,10 +124,10 @@ pub fn schedule_of(identity: &Identity) -> Option<ScheduleName> {
 }
 
 /// How many of the newest failed for good in a row, and what the newest of them said. Tasks that
-/// are still live do not count.
+/// are still live, or were never tried, do not count.
 pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     let ended = runs.iter().filter(|run| !run.is_live);
-    let ended = ended.filter(|run| run.finished_at.is_some());
+    let ended = ended.filter(|run| run.finished_at.is_some() && run.was_tried());
     let failed: Vec<&Run> = ended.take_while(|run| run.failed_for_good()).collect();
     let count = u32::try_from(failed.len()).unwrap_or(u32::MAX);
     (count, failed.first().copied())
@@ -267,6 +271,20 @@ fn parked(facts: &Facts) -> Vec<Finding> {
         Some(Finding::new(Rule::Parked, about, Severity::Warning, reason))
     });
     parked.collect()
+}
+
+/// A calendar whose address cannot be read. Its last copy is used meanwhile; a schedule that never
+/// had one is parked, which is an alert of its own.
+fn unread(calendar: &CalendarVersion, bounds: &Bounds) -> Option<Finding> {
+    let reading = &calendar.reading;
+    let error = reading.error.as_deref().unwrap_or("no error message");
+    let detail = match reading.read_at {
+        Some(at) => format!("last read at {at}, and that copy is used; the newest error: {error}"),
+        None => format!("never read; the newest error: {error}"),
+    };
+    let about = About::Calendar(calendar.name.clone());
+    (reading.failures >= bounds.failing)
+        .then(|| Finding::new(Rule::Failing, about, Severity::Warning, &detail))
 }
 
 /// What sources report about themselves. What costs no entries is no emergency: it is in the list

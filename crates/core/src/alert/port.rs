@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use super::{Alert, Key, News};
+use crate::edition::review::Review;
 
 /// One notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Notice {
     pub news: News,
     /// The only channels it goes to, where its schedule names some.
     pub channels: Option<Vec<String>>,
+    /// The wait that a person can end by a link, where it is about one.
+    pub review: Option<Review>,
 }
 
 /// The result of sending some notices over one channel.

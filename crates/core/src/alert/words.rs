@@ -18,11 +18,15 @@ fn about(alert: &Alert) -> (String, String) {
         About::Schedule(name) => (format!("schedule {name}"), format!("日程 {name} ")),
         About::Kind(kind) => (format!("work of kind {kind}"), format!("{kind} 类任务")),
         About::Source(id) => (format!("source {id}"), format!("信源 {id} ")),
-        About::Edition(date) => (format!("the edition of {date}"), format!("{date} 日报")),
-        About::Delivery { date, destination } => (
-            format!("the delivery of the edition of {date} to {destination}"),
-            format!("{date} 日报到 {destination} 的投递"),
+        About::Edition(id) => (format!("the edition of {id}"), format!("{id} 日报")),
+        About::Delivery {
+            edition,
+            destination,
+        } => (
+            format!("the delivery of the edition of {edition} to {destination}"),
+            format!("{edition} 日报到 {destination} 的投递"),
         ),
+        About::Calendar(name) => (format!("calendar {name}"), format!("日历 {name} ")),
         About::Node(name) => (format!("node {name}"), format!("节点 {name} ")),
         About::Fleet => both("the fleet of sources", "全部信源"),
         About::Clock => both("the machine's clock", "机器时钟"),
@@ -48,6 +52,11 @@ fn wrong(alert: &Alert) -> (&'static str, &'static str) {
         Rule::Empty => (
             "has no story that could be completed",
             "没有任何文章处理成功",
+        ),
+        Rule::Approval => ("needs approval", "需要审批"),
+        Rule::Quality => (
+            "is held: it is below its quality standard",
+            "因低于质量标准被暂缓发布",
         ),
         Rule::Spendthrift => ("has a batch that used too many requests", "单批请求数过多"),
         Rule::Destination => (

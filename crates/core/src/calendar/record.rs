@@ -32,12 +32,13 @@ pub struct CalendarRecord {
     pub changed_at: Timestamp,
 }
 
-/// What names a version of a calendar.
+/// What names a version of a calendar, and how reading its address goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalendarVersion {
     pub name: String,
     pub version: i64,
     pub applied: i64,
+    pub reading: Reading,
 }
 
 /// The last text that could be read, and how to ask whether it still holds.

@@ -68,7 +68,20 @@ pub struct Batch {
     pub ended_at: Option<Timestamp>,
 }
 
+/// The error of a batch whose lease has passed.
+pub(super) const NEVER_ENDED: &str = "it never ended: its node stopped responding";
+
 impl Batch {
+    /// Whether it was begun in one wave with another: the batches of a wave begin with one write.
+    pub(super) fn began_with(&self, other: &Self) -> bool {
+        self.started_at == other.started_at
+    }
+
+    /// Whether it was given up because its node stopped responding.
+    pub fn never_ended(&self) -> bool {
+        self.error_message.as_deref() == Some(NEVER_ENDED)
+    }
+
     /// How long it took; none while it runs.
     pub fn duration_ms(&self) -> Option<i64> {
         let ended_at = self.ended_at?;

@@ -5,6 +5,9 @@
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
+/// Earlier days are a mistake: there are no stories of them, and no clock of ours was there.
+pub const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
+
 /// The day of an instant.
 pub fn day_of(now: Timestamp, zone: &TimeZone) -> Date {
     zone.to_datetime(now).date()

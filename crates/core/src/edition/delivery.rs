@@ -36,6 +36,10 @@ pub const IN_DOUBT: &str = "it may have arrived already, and must not arrive twi
 /// A destination that requests a longer wait than this is asked again after it.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(6);
 
+/// Where editions go in test mode: they are printed. A document that went nowhere else is delivered
+/// once the real destinations are there.
+pub const TEST_DESTINATION: &str = "terminal";
+
 names! {
     /// The state of a delivery.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

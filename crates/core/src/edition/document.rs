@@ -7,12 +7,22 @@
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
-use super::story::{Note, Story, StoryKey};
+use super::{
+    EditionId, EditionName,
+    ladder::Cause,
+    revision::{Revised, Revision},
+    story::{CommentNote, Note, Story, StoryKey},
+};
 
 /// The inputs of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DocumentInputs))]
 pub struct Inputs {
+    /// The edition's name. The default one is not written: digests of documents that were rendered
+    /// before editions had names must stay what they are.
+    #[serde(default, skip_serializing_if = "EditionName::is_default")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "weekly"))]
+    pub name: EditionName,
     /// The edition's day.
     pub date: Date,
     /// The revision, from 1.
@@ -21,10 +31,22 @@ pub struct Inputs {
     pub title: String,
     /// The language it is written in, as a tag: `zh-CN`.
     pub language: String,
+    /// What opens it: a few sentences about the whole. Documents from before there were overviews
+    /// have none, and their digests must stay as they are: hence it is left out where it is
+    /// missing, as everything else is that was added later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overview: Option<String>,
     /// The stories, by rank.
     pub stories: Vec<Printed>,
     /// How many stories were left out: failed, or not finished when publishing was forced.
     pub left_out: u32,
+}
+
+impl Inputs {
+    /// The edition that the document is of.
+    pub fn id(&self) -> EditionId {
+        EditionId::new(self.name, self.date)
+    }
 }
 
 /// A story as rendered.
@@ -45,14 +67,30 @@ pub struct Printed {
     pub discussion_url: Option<String>,
     /// Its readers' votes.
     pub score: Option<i64>,
+    /// How many comments it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment_count: Option<u32>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
     /// A summary of its page.
     pub content_summary: Option<String>,
     /// A summary of its discussion.
     pub comment_summary: Option<String>,
-    /// Why there is no summary of its page.
+    /// Why there is no full summary of its page.
     pub note: Option<Note>,
+    /// Why it has less than it could, if a later revision may improve it. Absent where it has all,
+    /// so that the digests of documents that know nothing of it stay what they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded_by: Option<Cause>,
+    /// Why there is no summary of its discussion, if there may be one to sum up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment_note: Option<CommentNote>,
+    /// The address of its picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_url: Option<String>,
+    /// How long its page takes to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading_minutes: Option<u32>,
 }
 
 impl From<&Story> for Printed {
@@ -67,10 +105,15 @@ impl From<&Story> for Printed {
             url: listed.url.clone(),
             discussion_url: listed.discussion_url.clone(),
             score: listed.score,
+            comment_count: listed.comment_count,
             published_at: listed.published_at,
             content_summary: written.content_summary.clone(),
             comment_summary: written.comment_summary.clone(),
             note: written.note,
+            degraded_by: written.degraded_by,
+            comment_note: written.comment_note,
+            image_url: written.image_url.clone(),
+            reading_minutes: written.reading_minutes,
         }
     }
 }
@@ -92,4 +135,42 @@ pub struct Document {
     pub body_digest: String,
     /// When it was rendered.
     pub made_at: Timestamp,
+    /// Who made it of an earlier one, and what they changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised: Option<Revised>,
+}
+
+impl Document {
+    /// The note to readers, if the document says that its edition is retracted.
+    pub fn retracted(&self) -> Option<Option<&str>> {
+        match &self.revised.as_ref()?.change {
+            Revision::Retracted { note, .. } => Some(note.as_deref()),
+            _ => None,
+        }
+    }
+}
+
+/// What stands in the place of a retracted edition. No template is asked: every destination says
+/// it, whatever its editions look like.
+pub fn retraction(inputs: &Inputs, note: Option<&str>) -> String {
+    let (title, date) = (plain(&inputs.title), inputs.date);
+    let said = if inputs.language.starts_with("zh") {
+        "本期日报已撤回。"
+    } else {
+        "This edition was retracted."
+    };
+    let note = note.map_or_else(String::new, |note| format!("\n\n{}", plain(note)));
+    format!("# {title} · {date}\n\n**{said}**{note}\n")
+}
+
+/// A line without markup, and without what site generators take for a template.
+fn plain(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    for c in line.chars() {
+        if "\\`*_[]<>{}#|!&".contains(c) {
+            plain.push('\\');
+        }
+        plain.push(if c.is_control() { ' ' } else { c });
+    }
+    plain
 }

@@ -26,6 +26,7 @@ pub(crate) fn listed(number: u32) -> Listed {
         discussion_url: None,
         title: format!("Story {number}"),
         score: Some(i64::from(number)),
+        comment_count: None,
         published_at: Some(NOW),
         text: None,
     }
@@ -68,10 +69,12 @@ pub(crate) fn document(account: &Account) -> Document {
         .iter()
         .filter(|story| story.status == Status::Completed);
     let inputs = Inputs {
-        date: account.edition.date,
+        name: account.edition.id.name,
+        date: account.edition.id.date,
         revision: account.edition.revision + 1,
         title: "Daily".to_owned(),
         language: "zh-CN".to_owned(),
+        overview: None,
         stories: completed.map(Printed::from).collect(),
         left_out: 0,
     };
@@ -82,6 +85,7 @@ pub(crate) fn document(account: &Account) -> Document {
         inputs_digest: String::new(),
         body_digest: String::new(),
         made_at: NOW,
+        revised: None,
     }
 }
 

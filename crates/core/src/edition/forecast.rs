@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Account, State,
     batch::{Status, stories_within},
-    rules::Rules,
+    hold::OnSilence,
+    ladder::{BATCH_GUESSED, mean_batch},
+    rules::{Rules, WAVE_BATCHES_MAX},
 };
-
-/// How long a batch is expected to take before one has been seen.
-const BATCH_GUESSED: SignedDuration = SignedDuration::from_secs(30);
 
 /// The plan of an edition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,27 +68,19 @@ fn finish_at(
     if !account.edition.state.is_open() {
         return None;
     }
+    if let Some(hold) = account.edition.waiting() {
+        return hold.until.filter(|_| hold.on_silence == OnSilence::Publish);
+    }
     if rules.chain {
         let each = mean_batch(account).unwrap_or(BATCH_GUESSED);
-        return now.saturating_add(times(each, left.max(1))).ok();
+        let waves = left.div_ceil(count(WAVE_BATCHES_MAX)).max(1);
+        return now.saturating_add(times(each, waves)).ok();
     }
     // The list takes a separate tick; what is delivered goes out with the last batch.
     let list = u32::from(account.edition.state == State::Init);
     let ticks = (left + list).max(1);
     let next = next_tick_at.filter(|at| *at >= now).unwrap_or(now);
     next.saturating_add(times(rules.interval, ticks - 1)).ok()
-}
-
-fn mean_batch(account: &Account) -> Option<SignedDuration> {
-    let took: Vec<i64> = account
-        .batches
-        .iter()
-        .filter_map(super::batch::Batch::duration_ms)
-        .collect();
-    let count = i64::try_from(took.len()).ok().filter(|count| *count > 0)?;
-    Some(SignedDuration::from_millis(
-        took.iter().sum::<i64>() / count,
-    ))
 }
 
 fn times(each: SignedDuration, count: u32) -> SignedDuration {
@@ -140,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn in_a_chain_batches_follow_one_another() {
+    fn ed_17_in_a_chain_batches_overlap() {
         let rules = Rules {
             chain: true,
             ..Rules::default()
         };
         let now = fixture::NOW;
         let outlook = forecast(&fixture::fetched(12), &rules, None, now);
-        assert_eq!(outlook.finish_at, Some(now + SignedDuration::from_secs(60)));
+        assert_eq!(outlook.finish_at, Some(now + SignedDuration::from_secs(30)));
     }
 }

@@ -9,12 +9,14 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::{
-    Account, State,
-    batch::{self, stories_within},
+    Account, State, batch,
     delivery::{self, Delivery, Step},
-    rules::Rules,
+    hold::{Hold, HoldReason},
+    ladder::{self, Rung},
+    rules::{Rules, WAVE_BATCHES_MAX},
     story::{Status, Story, StoryKey},
 };
+use crate::time::LATEST;
 
 /// Who requests it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +41,19 @@ pub enum Action {
     PutBack(Vec<StoryKey>),
     /// Work on these stories, as one batch (ED-05, ED-06).
     Process(Vec<StoryKey>),
+    /// Work on these batches at once, in a chain: each out of its own budget and under its own
+    /// lease, so that none waits for another (ED-17).
+    Wave(Vec<Vec<StoryKey>>),
+    /// Work again on these stories, which have less than they could (ED-38).
+    Improve(Vec<StoryKey>),
+    /// Hold it against its quality standard again (ED-39).
+    Judge,
     /// Render its document (ED-11).
     Aggregate,
     /// Nothing was completed: end it, and say so (ED-32).
     GiveUp,
+    /// Nobody decided about a held edition in time: do what is set for that (ED-42).
+    EndHold,
     /// Send or settle these parts; each destination for itself (ED-12).
     Deliver(Vec<Due>),
     /// Every delivery is settled: it is published.
@@ -79,6 +90,10 @@ pub enum Waiting {
     Sending(Timestamp),
     /// A destination is tried again then.
     Delivery(Timestamp),
+    /// It is held: a person has to decide, or it becomes better; asked again then.
+    Held(HoldReason, Option<Timestamp>),
+    /// Its history says that it need not begin before.
+    Start(Timestamp),
 }
 
 impl Waiting {
@@ -89,7 +104,9 @@ impl Waiting {
             | Self::Batch { until, .. }
             | Self::Retry(until)
             | Self::Sending(until)
-            | Self::Delivery(until) => until,
+            | Self::Delivery(until)
+            | Self::Start(until) => until,
+            Self::Held(_, until) => until.unwrap_or(LATEST),
         }
     }
 }
@@ -108,6 +125,14 @@ impl fmt::Display for Waiting {
             Self::Retry(_) => write!(f, "failed stories are tried again from {until} on"),
             Self::Sending(_) => write!(f, "a destination is being sent to, until {until} at most"),
             Self::Delivery(_) => write!(f, "a destination is tried again from {until} on"),
+            Self::Held(HoldReason::Approval, None) => f.write_str("it waits for approval"),
+            Self::Held(HoldReason::Approval, Some(_)) => {
+                write!(f, "it waits for approval, until {until} at most")
+            }
+            Self::Held(HoldReason::Quality, _) => {
+                f.write_str("it is held because it is below its quality standard")
+            }
+            Self::Start(_) => write!(f, "it begins at {until}, in time for its deadline"),
         }
     }
 }
@@ -120,7 +145,10 @@ impl Action {
 
     /// Whether it makes no request.
     pub fn is_free(&self) -> bool {
-        !matches!(self, Self::Fetch | Self::Process(_) | Self::Deliver(_))
+        !matches!(
+            self,
+            Self::Fetch | Self::Process(_) | Self::Wave(_) | Self::Deliver(_)
+        )
     }
 }
 
@@ -133,10 +161,47 @@ pub fn plan(account: &Account, requester: Requester, rules: &Rules, now: Timesta
             _ => Action::Fetch,
         },
         State::ListFetched | State::Processing => plan_stories(account, requester, rules, now),
-        State::Aggregating => plan_deliveries(&account.deliveries, now),
+        State::Aggregating => match &edition.hold {
+            Some(hold) if !hold.lets_out() => plan_hold(account, hold, requester, now),
+            _ => plan_deliveries(&account.deliveries, now),
+        },
         State::Archived if requester == Requester::Person && unfinished(account) => Action::Reopen,
+        State::Published if requester == Requester::Tick && edition.retraction.is_none() => {
+            let has_tries = |story: &Story| story.retry_count < rules.retries_max;
+            let improved = due_for_improvement(account, has_tries, now);
+            improved.unwrap_or(Action::Rest(State::Published))
+        }
         State::Published | State::Empty | State::Archived => Action::Rest(edition.state),
     }
+}
+
+/// What is held is improved as long as its day lasts, ever more slowly: readers have nothing yet.
+fn plan_hold(account: &Account, hold: &Hold, requester: Requester, now: Timestamp) -> Action {
+    if hold.reason == HoldReason::Approval && hold.is_over(now) {
+        return Action::EndHold;
+    }
+    let improved = match (hold.reason, requester) {
+        (HoldReason::Quality, Requester::Tick) if hold.is_waiting() => {
+            let judged = hold.is_over(now).then_some(Action::Judge);
+            due_for_improvement(account, |_| true, now).or(judged)
+        }
+        _ => None,
+    };
+    let waits = || Action::Wait(Waiting::Held(hold.reason, hold.until));
+    improved.unwrap_or_else(waits)
+}
+
+/// Stories whose improvement is due, if there are any.
+fn due_for_improvement(
+    account: &Account,
+    which: impl Fn(&Story) -> bool,
+    now: Timestamp,
+) -> Option<Action> {
+    let due = keys(account, |story| {
+        let ready = story.retry_at.is_none_or(|at| at <= now);
+        story.is_improvable() && ready && which(story)
+    });
+    (!due.is_empty()).then_some(Action::Improve(due))
 }
 
 fn unfinished(account: &Account) -> bool {
@@ -159,29 +224,62 @@ fn plan_stories(account: &Account, requester: Requester, rules: &Rules, now: Tim
     {
         return Action::Recover;
     }
-    let size = next_size(account, rules);
+    let retries = plan_retries(account, requester, rules, now);
+    // What failed has to come along with the rest, if no tick comes any more before the deadline.
+    if ladder::is_last_chance(account, rules, now)
+        && let Some(put_back) = retries
+    {
+        return put_back;
+    }
     let next = keys(account, |story| story.status == Status::Pending);
     if !next.is_empty() {
-        return Action::Process(next.into_iter().take(size).collect());
+        return plan_batches(account, &next, rules, now);
     }
-    plan_retries(account, requester, rules, now).unwrap_or_else(|| plan_end(account, now))
+    retries.unwrap_or_else(|| plan_end(account, now))
+}
+
+/// The next batch, or in a chain the next batches at once. After a node died at its work, batches
+/// come one by one: a story that kills whoever works on it is found by halving what is tried.
+fn plan_batches(account: &Account, next: &[StoryKey], rules: &Rules, now: Timestamp) -> Action {
+    let rung = ladder::rung(account, rules, now);
+    let size = next_size(account, rung, rules).min(next.len()).max(1);
+    let died = last_wave(account).any(batch::Batch::never_ended);
+    let at_once = if rules.chain && !died {
+        WAVE_BATCHES_MAX
+    } else {
+        1
+    };
+    let mut wave: Vec<Vec<StoryKey>> = next.chunks(size).take(at_once).map(Vec::from).collect();
+    if wave.len() > 1 {
+        return Action::Wave(wave);
+    }
+    Action::Process(wave.pop().unwrap_or_default())
+}
+
+/// The batches that were begun last: one, or those of a wave.
+fn last_wave(account: &Account) -> impl Iterator<Item = &batch::Batch> {
+    let last = account.batches.last();
+    let batches = account.batches.iter();
+    batches.filter(move |batch| last.is_some_and(|last| batch.began_with(last)))
 }
 
 /// How many stories the next batch takes. After one whose budget was too small it takes half as
 /// many, so that an outside where everything has to be tried twice makes an edition slow, not
 /// endless.
-fn next_size(account: &Account, rules: &Rules) -> usize {
-    let usual = rules.batch_size.min(stories_within(rules.budget)).max(1);
-    let Some(last) = account.batches.last() else {
+fn next_size(account: &Account, rung: Rung, rules: &Rules) -> usize {
+    let usual = rung.batch_size(rules);
+    // Titles alone cost one request, whatever their number.
+    if rung == Rung::Title {
         return usual;
-    };
-    let not_tried =
-        |story: &Story| story.status == Status::Pending && story.batch == Some(last.index);
-    if account.stories.iter().any(not_tried) {
-        usual.min(last.story_count as usize / 2).max(1)
-    } else {
-        usual
     }
+    let not_tried = |batch: &&batch::Batch| {
+        let mut stories = account.stories.iter();
+        stories.any(|story| story.status == Status::Pending && story.batch == Some(batch.index))
+    };
+    let halves = last_wave(account)
+        .filter(not_tried)
+        .map(|batch| batch.story_count as usize / 2);
+    halves.fold(usual, usize::min).max(1)
 }
 
 /// Failed stories that have tries left are put back once they have waited; a person does not wait.
@@ -197,6 +295,8 @@ fn plan_retries(
         story
             .retry_at
             .filter(|at| *at > now && requester == Requester::Tick)
+            // Before its deadline there is no time to wait in.
+            .filter(|_| !ladder::is_last_chance(account, rules, now))
     };
     let ready = keys(account, |story| {
         has_tries(story) && waits_until(story).is_none()

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::Date};
+use serde::{Deserialize, Serialize};
 
 use super::{
     delivery::{OnRevision, OnUnknown},
-    document::{Document, Inputs},
+    document::{Document, Inputs, Printed},
+    quote::Comment,
     story::{Listed, StoryKey},
 };
 use crate::budget::Budget;
@@ -94,23 +96,67 @@ pub trait StorySource: Send + Sync {
 
     /// What people say about a story, as plain texts without empty ones, the most relevant first;
     /// none where there is no discussion.
-    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure>;
+    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>)
+    -> Result<Vec<Comment>, Failure>;
+}
+
+/// An article, as its page shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Article {
+    pub text: String,
+    /// What the page says about itself, if it does.
+    pub description: Option<String>,
+    /// The web address of the picture that the page names for itself.
+    pub image_url: Option<String>,
+}
+
+impl Article {
+    /// An article of which only the text is known.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Reads pages (ED-35).
 #[async_trait]
 pub trait Reader: Send + Sync {
-    /// The text of the article at an address, without what surrounds it. A block page, an empty or
-    /// an oversized one is a failure, never an article.
-    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure>;
+    /// The article at an address, without what surrounds it. A block page, an empty or an oversized
+    /// one is a failure, never an article.
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<Article, Failure>;
 }
 
 /// What a summary is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
-    Article(&'a str),
+    Article {
+        text: &'a str,
+        /// What the page says about itself.
+        description: Option<&'a str>,
+    },
     /// What people say about one; at least [`super::summary::COMMENTS_MIN`] of them.
-    Comments(&'a [String]),
+    Comments(&'a [Comment]),
+}
+
+impl<'a> Text<'a> {
+    /// An article of which only the text is known.
+    pub fn article(text: &'a str) -> Self {
+        Self::Article {
+            text,
+            description: None,
+        }
+    }
+}
+
+/// How long a summary is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// As the operator wants it.
+    Full,
+    /// A sentence or two: there is little time (ED-38).
+    Short,
 }
 
 names! {
@@ -143,7 +189,22 @@ pub trait Writer: Send + Sync {
     ) -> Result<Option<Vec<Option<String>>>, Failure>;
 
     /// A summary, not empty, of bounded length.
-    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure>;
+    async fn summary(
+        &self,
+        text: Text<'_>,
+        length: Length,
+        budget: &Arc<Budget>,
+    ) -> Result<String, Failure>;
+
+    /// What opens an edition: a few sentences about its stories, best first, in at most one request.
+    /// `Ok(None)` means that there is no model to write one.
+    async fn overview(
+        &self,
+        _stories: &[Printed],
+        _budget: &Arc<Budget>,
+    ) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
 
     /// Which of the titles may be published, each at its place, in one request.
     async fn judge(
@@ -235,6 +296,12 @@ pub trait Publisher: Send + Sync {
 
     /// Requests that sending one part takes when nothing has to be tried twice.
     fn requests_per_part(&self) -> u32;
+
+    /// Whether it could take an edition now, as far as can be known without sending one. Asked only
+    /// where the quality standard wants it (ED-39); a destination that cannot know is ready.
+    async fn ready(&self, _: &Arc<Budget>) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// How long to wait before a part that follows another. The sender waits before it records that
     /// the part is being sent: a node stopped in a pause has sent nothing, and there is no doubt

@@ -2,18 +2,33 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::batch::{estimate, stories_within};
+use super::{
+    batch::{estimate, stories_within},
+    hold::Approval,
+    quality::Quality,
+};
 
 /// Over this estimate a batch size is refused (ED-10).
 pub const ESTIMATE_MAX: u32 = 40;
 /// What a batch that spends more than this is warned about (ED-27).
 pub const SPENDTHRIFT_OVER: u32 = 30;
+/// The same of a batch of so many stories: one that is hurried takes more of them, and spends less
+/// on each.
+pub fn spendthrift_over(stories: u32) -> u32 {
+    SPENDTHRIFT_OVER.max(stories.saturating_mul(2).saturating_add(1))
+}
+
 /// The batch size that leaves room for what is tried twice.
 pub const BATCH_SIZE_ADVISED: usize = 6;
 /// Intervals below this use up what free platforms give (ED-19).
 pub const INTERVAL_MIN_ADVISED: u32 = 5;
 /// Parts of a batch's time that a lease takes, and of a lease that pass before it is extended.
 const LEASE_SHARE: i32 = 4;
+/// Most batches that are worked on at once in a chain: thirty stories in batches of three. Beyond
+/// it the outside is asked for more at once than it answers sooner.
+pub const WAVE_BATCHES_MAX: usize = 10;
+/// How often the wait before an improvement doubles: up to four hours.
+const IMPROVE_DOUBLINGS_MAX: u32 = 4;
 /// Most stories of an edition.
 pub const STORIES_MAX: usize = 100;
 
@@ -41,10 +56,19 @@ pub struct Rules {
     pub overdue_after: SignedDuration,
     /// How long a published edition stays as it is (ED-31).
     pub archive_after: SignedDuration,
+    /// For how many days a story is not published again; 0 for any story.
+    pub repeat_after_days: u32,
+    /// How long a story that was degraded waits before it is improved; each further time twice as
+    /// long (ED-38).
+    pub improve_after: SignedDuration,
+    /// What an edition must have before it leaves by itself (ED-39).
+    pub quality: Quality,
     /// Whether steps follow one another without waiting for the next tick (ED-17).
     pub chain: bool,
     /// Time between two ticks, to forecast when an edition will be finished.
     pub interval: SignedDuration,
+    /// How a person approves every edition before anything of it leaves; none: nobody does (ED-42).
+    pub approval: Option<Approval>,
 }
 
 impl Default for Rules {
@@ -60,8 +84,12 @@ impl Default for Rules {
             delivery_time: SignedDuration::from_mins(2),
             overdue_after: SignedDuration::from_hours(2),
             archive_after: SignedDuration::from_hours(7 * 24),
+            repeat_after_days: 0,
+            improve_after: SignedDuration::from_mins(15),
+            quality: Quality::default(),
             chain: false,
             interval: SignedDuration::from_mins(10),
+            approval: None,
         }
     }
 }
@@ -127,6 +155,22 @@ impl Rules {
             });
         }
         Ok(())
+    }
+
+    /// Requests that a step may spend. In a chain a step may be a wave of batches, each of which
+    /// spends no more than a tick's budget, as if they came one after the other (ED-08, ED-17).
+    pub fn step_budget(&self) -> u32 {
+        let batches = if self.chain { WAVE_BATCHES_MAX } else { 1 };
+        let batches = u32::try_from(batches).unwrap_or(u32::MAX);
+        self.budget.saturating_mul(batches)
+    }
+
+    /// When a story that was degraded for the `nth` time, from 0, may be improved.
+    pub fn improve_at(&self, nth: u32, now: Timestamp) -> Timestamp {
+        let wait = self
+            .improve_after
+            .saturating_mul(1 << nth.min(IMPROVE_DOUBLINGS_MAX));
+        now.saturating_add(wait).unwrap_or(now)
     }
 
     /// How long a batch, a delivery or the list belongs to a node after the node last reported to

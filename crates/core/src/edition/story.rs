@@ -9,6 +9,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::ladder::{Cause, Rung};
+
 /// Longest error kept with a story, in bytes.
 pub const ERROR_BYTES_MAX: usize = 500;
 
@@ -39,6 +41,9 @@ pub struct Listed {
     pub title: String,
     /// Its readers' votes; none where votes are not counted.
     pub score: Option<i64>,
+    /// How many comments it had when it was listed; none where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment_count: Option<u32>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
     /// Its text, where the list contains it and there is no page to fetch.
@@ -73,8 +78,40 @@ pub struct Written {
     pub content_summary: Option<String>,
     /// A summary of its discussion.
     pub comment_summary: Option<String>,
-    /// Why there is no summary of its page.
+    /// Why there is no full summary of its page.
     pub note: Option<Note>,
+    /// Why it has less than it could, if a later revision may improve it.
+    pub degraded_by: Option<Cause>,
+    /// Why there is no summary of its discussion although there may be one to sum up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment_note: Option<CommentNote>,
+    /// The address of the picture that its page names for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_url: Option<String>,
+    /// How long its page takes to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading_minutes: Option<u32>,
+}
+
+impl Written {
+    /// How much is written, on the ladder.
+    pub fn rung(&self) -> Rung {
+        match self.note {
+            None => Rung::Full,
+            Some(Note::ShortSummary) => Rung::Short,
+            Some(Note::Extractive) => Rung::Extractive,
+            Some(Note::TitleOnly | Note::NotSummarised) => Rung::Title,
+        }
+    }
+
+    /// The better of what is written now and what readers have had with less than it could have.
+    pub(super) fn or_better(self, before: &Self) -> Self {
+        let worth = |written: &Self| (written.rung(), written.title.is_none());
+        if before.degraded_by.is_some() && worth(before) < worth(&self) {
+            return before.clone();
+        }
+        self
+    }
 }
 
 names! {
@@ -85,6 +122,22 @@ names! {
         /// Its page could not be read: only the title is kept.
         TitleOnly = "title_only",
         /// Its page was read, but could not be summarised.
+        NotSummarised = "not_summarised",
+        /// There was time for a short summary only.
+        ShortSummary = "short_summary",
+        /// Sentences of its page stand in for a summary.
+        Extractive = "extractive",
+    }
+}
+
+names! {
+    /// Why a story lacks a summary of its discussion; without one, nobody has said anything.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", schema(as = StoryCommentNote))]
+    pub enum CommentNote {
+        /// Its comments could not be read.
+        Unread = "unread",
+        /// They were read, but could not be summarised.
         NotSummarised = "not_summarised",
     }
 }
@@ -130,5 +183,11 @@ impl Story {
             retry_at: None,
             updated_at: now,
         }
+    }
+
+    /// Whether readers have it, or will have, with less than it could have: a later revision may
+    /// improve it.
+    pub fn is_improvable(&self) -> bool {
+        self.status == Status::Completed && self.written.degraded_by.is_some()
     }
 }

@@ -3,15 +3,21 @@
 //! A text keeps coming back to what it is about, so a sentence made of the words that the text uses
 //! most says most of it; and authors say it early. Nothing is rephrased: every sentence of a
 //! summary is in the text, unchanged and in the text's order. The same text always gives the same
-//! summary: counts are whole numbers, and of two equal sentences the earlier wins.
+//! summary: counts are whole numbers, and of two equal sentences the earlier wins. Code, navigation
+//! and what every page of a site says are left out before anything is counted.
+//!
+//! Most pages say about themselves what they are about ([`describe`]). That is written for people
+//! who have not read them, so it goes first, unless it is no more than a slogan.
 //!
 //! INVARIANT: a summary has at most as many characters as requested, and is empty only where the
 //! text has no letter.
 
+mod prose;
 mod sentence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use prose::is_prose;
 pub use sentence::sentences;
 
 /// Fewest comments that are summarised: below it there is nothing to sum up.
@@ -23,6 +29,12 @@ const WORDS_MIN: usize = 4;
 /// Added to a sentence's words before its weight is shared among them, so that three heavy words do
 /// not outweigh a whole sentence.
 const DAMPING: usize = 5;
+/// A text is cut at a sentence if that keeps at least this part of what would fit: a fifth.
+const ENDED_MIN: usize = 5;
+/// Shorter descriptions are slogans, or names of sites, in characters.
+const DESCRIPTION_CHARS_MIN: usize = 60;
+/// The same in a script without spaces, which says as much in fewer.
+const DESCRIPTION_CHARS_MIN_CJK: usize = 20;
 /// How much more the first sentences weigh, in hundredths.
 const EARLY: [usize; 3] = [150, 125, 110];
 /// Words that say nothing about what a text is about.
@@ -38,8 +50,8 @@ const WORD_CHARS_MIN: usize = 3;
 /// The sentences of a text that say the most, in its order, in at most `chars_max` characters
 /// together.
 pub fn extract(text: &str, chars_max: usize) -> String {
-    let text = cut_chars(text, TEXT_CHARS_MAX);
-    let candidates = candidates(text);
+    let text = prose::only(cut_chars(text, TEXT_CHARS_MAX));
+    let candidates = candidates(&text);
     let ranked = rank(&candidates);
     let mut chosen = BTreeSet::new();
     let mut chars = 0;
@@ -57,20 +69,89 @@ pub fn extract(text: &str, chars_max: usize) -> String {
     join(chosen.iter().filter_map(|index| candidates.get(*index)))
 }
 
-/// At most so many characters of a text: up to the last end of a sentence, if that keeps at least
-/// half, or else up to wherever it is cut, with an ellipsis.
+/// A summary of a page: what it says about itself, if that is a sentence that says something, and
+/// as much of its text as fits beside it; else of its text alone.
+pub fn describe(text: &str, description: Option<&str>, chars_max: usize) -> String {
+    let described = description.map(|it| description_of(it, chars_max));
+    let Some(described) = described.filter(|it| says_enough(it)) else {
+        return extract(text, chars_max);
+    };
+    let room = chars_max.saturating_sub(described.chars().count() + 1);
+    let more = extract(text, room);
+    // A cut sentence beside a whole description, or the same once more, would say less.
+    if !is_complete(&more) || repeats_words(&described, &more) {
+        return described;
+    }
+    let space = if described.ends_with(is_wide) {
+        ""
+    } else {
+        " "
+    };
+    format!("{described}{space}{more}")
+}
+
+/// What a page says about itself, on one line, without a sentence that it cuts off itself.
+fn description_of(description: &str, chars_max: usize) -> String {
+    let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut_off = line.ends_with('…') || line.ends_with("...");
+    let line = if cut_off { whole(&line) } else { &line };
+    let line = shorten(line, chars_max);
+    if is_complete(&line) || line.is_empty() || line.ends_with('…') {
+        return line;
+    }
+    // Descriptions often go without the last full stop.
+    let stop = if line.ends_with(is_cjk) { '。' } else { '.' };
+    if line.chars().count() < chars_max {
+        return format!("{line}{stop}");
+    }
+    line
+}
+
+/// Whether a description is more than a slogan, and is prose.
+fn says_enough(description: &str) -> bool {
+    let chars = description.chars().count();
+    let cjk = description.chars().filter(|c| is_cjk(*c)).count();
+    let enough = if cjk * 2 > chars {
+        DESCRIPTION_CHARS_MIN_CJK
+    } else {
+        DESCRIPTION_CHARS_MIN
+    };
+    chars >= enough && is_prose(description) && !description.ends_with('…')
+}
+
+/// Whether most of what a text says was said by another before it.
+fn repeats_words(said: &str, more: &str) -> bool {
+    let known: BTreeSet<String> = words(said).into_iter().collect();
+    let new = words(more);
+    let again = new.iter().filter(|word| known.contains(*word)).count();
+    again * 2 > new.len()
+}
+
+/// Whether a text ends where a sentence does.
+pub fn is_complete(text: &str) -> bool {
+    let text = text.trim_end();
+    !text.is_empty() && whole(text).len() == text.len()
+}
+
+/// A text up to the end of its last whole sentence; nothing where it has none.
+pub fn whole(text: &str) -> &str {
+    let end = sentence::complete(text)
+        .last()
+        .map(|last| offset(text, last) + last.len());
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// At most so many characters of a text: up to the last end of a sentence; where not one fits, up
+/// to wherever it is cut, with an ellipsis.
 pub fn shorten(text: &str, chars_max: usize) -> String {
     let text = text.trim();
     let kept = cut_chars(text, chars_max);
     if kept.len() == text.len() {
         return text.to_owned();
     }
-    let whole: Vec<&str> = sentence::complete(kept);
-    let end = whole
-        .last()
-        .map_or(0, |last| offset(kept, last) + last.len());
-    match kept.get(..end) {
-        Some(ended) if ended.chars().count() * 2 >= chars_max && end > 0 => ended.to_owned(),
+    match whole(kept) {
+        // "No. " or "Wow!" alone would be a worse end than a cut.
+        ended if ended.chars().count() * ENDED_MIN >= chars_max => ended.to_owned(),
         _ => with_ellipsis(kept, chars_max),
     }
 }

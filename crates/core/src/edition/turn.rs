@@ -6,15 +6,17 @@
 //! decided on.
 
 mod delivering;
+mod desk;
+mod improving;
 mod person;
 mod redelivery;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Account, State,
     account::Change,
-    batch::{self, Batch},
+    batch::{self, Batch, NEVER_ENDED},
     delivery::Delivery,
     document::Document,
     rules::Rules,
@@ -26,19 +28,28 @@ pub use delivering::{
     DeliveryKey, end_delivery, extend_delivery, intend, settle_delivery, skip_delivery,
     start_delivery,
 };
-pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
+pub use desk::{
+    KEEPS_IT, Meant, approve, check_correctable, check_retractable, check_revisable, correct,
+    correct_again, end_hold, intend_retraction, note, reject, retract, revise,
+};
+pub use improving::{improve, judge_again, not_improved};
+pub use person::{Day, NotNow, force, is_left_over, keep_open, let_out, reopen, reset, retry};
 pub use redelivery::{Chosen, resend, skip};
 
-/// The detail of a batch whose lease has passed.
-const NEVER_ENDED: &str = "it never ended: its node stopped responding";
+/// Whoever wants to be asked again after longer than this is asked again after it.
+const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(1);
 
 /// How a story came out of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// It has everything that is published.
+    /// It has what is published: everything, or what there was to be had.
     Completed(Written),
-    /// It has not, because of this.
+    /// It has less than it could, and whoever did not answer wants to be asked again after so long.
+    Degraded(Written, Option<SignedDuration>),
+    /// It has not what is published, because of this.
     Failed(String),
+    /// The same, and whoever did not answer wants to be asked again after so long.
+    Later(String, SignedDuration),
     /// It was not tried: the budget was spent. It waits for the next batch (ED-08).
     NotTried,
 }
@@ -122,39 +133,62 @@ pub fn start_batch(
     rules: &Rules,
     now: Timestamp,
 ) -> Option<(Change, Batch)> {
+    let (change, batches) = start_wave(account, &[keys], node, rules, now)?;
+    Some((change, batches.into_iter().next()?))
+}
+
+/// Takes stories as several batches, all or none of them, each under its own lease.
+pub fn start_wave(
+    account: &Account,
+    wave: &[impl AsRef<[StoryKey]>],
+    node: &str,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<(Change, Vec<Batch>)> {
     let mut edition = account.touched(now);
-    let waiting =
-        |story: &&Story| story.status == Status::Pending && keys.contains(&story.listed.key);
     let open = matches!(edition.state, State::ListFetched | State::Processing);
-    let taken: Vec<&Story> = account.stories.iter().filter(waiting).collect();
-    if !open || taken.len() != keys.len() || keys.is_empty() {
+    if !open || wave.is_empty() {
         return None;
     }
-    let last = account.batches.iter().map(|batch| batch.index).max();
-    let batch = Batch {
-        index: last.unwrap_or(0).saturating_add(1),
-        status: batch::Status::Running,
-        story_count: u32::try_from(taken.len()).unwrap_or(u32::MAX),
-        node: node.to_owned(),
-        spend: Spend::default(),
-        error_message: None,
-        started_at: now,
-        lease_until: leased(rules, now),
-        ended_at: None,
-    };
     edition.state = State::Processing;
     let mut change = Change::of(edition);
-    change.stories = taken
-        .into_iter()
-        .map(|story| Story {
-            status: Status::Processing,
-            batch: Some(batch.index),
-            updated_at: now,
-            ..story.clone()
-        })
-        .collect();
-    change.batches.push(batch.clone());
-    Some((change, batch))
+    let last = account.batches.iter().map(|batch| batch.index).max();
+    for (keys, number) in wave.iter().map(AsRef::as_ref).zip(1..) {
+        let batch = Batch {
+            index: last.unwrap_or(0).saturating_add(number),
+            status: batch::Status::Running,
+            story_count: u32::try_from(keys.len()).unwrap_or(u32::MAX),
+            node: node.to_owned(),
+            spend: Spend::default(),
+            error_message: None,
+            started_at: now,
+            lease_until: leased(rules, now),
+            ended_at: None,
+        };
+        let taken = taken(account, keys, &batch)?;
+        let twice = |story: &Story| change.stories.iter().any(|it| it.rank == story.rank);
+        if taken.iter().any(twice) {
+            return None;
+        }
+        change.stories.extend(taken);
+        change.batches.push(batch);
+    }
+    let batches = change.batches.clone();
+    Some((change, batches))
+}
+
+/// Stories that a batch takes; nothing unless all of them wait.
+fn taken(account: &Account, keys: &[StoryKey], batch: &Batch) -> Option<Vec<Story>> {
+    let waiting =
+        |story: &&Story| story.status == Status::Pending && keys.contains(&story.listed.key);
+    let taken = account.stories.iter().filter(waiting).map(|story| Story {
+        status: Status::Processing,
+        batch: Some(batch.index),
+        updated_at: batch.started_at,
+        ..story.clone()
+    });
+    let taken: Vec<Story> = taken.collect();
+    (taken.len() == keys.len() && !keys.is_empty()).then_some(taken)
 }
 
 /// A node still works on a batch. Nothing if it ended or was given up: its stories belong to
@@ -223,20 +257,45 @@ pub fn end_batch(
 fn ended(story: &Story, ending: &Ending, rules: &Rules, now: Timestamp) -> Story {
     let mut story = story.clone();
     story.updated_at = now;
-    match ending {
-        Ending::Completed(written) => {
+    let wanted = |wait: SignedDuration| now.saturating_add(wait.min(RETRY_AFTER_MAX)).ok();
+    let failed = |error: &str, mut story: Story| {
+        // What readers have stays as it is.
+        if story.written.degraded_by.is_some() {
             story.status = Status::Completed;
-            story.written = written.clone();
-            story.error_message = None;
-            story.retry_at = None;
-        }
-        Ending::Failed(error) => {
+            story.retry_at = Some(rules.improve_at(story.retry_count, now));
+        } else {
             story.status = Status::Failed;
             story.error_message = Some(cut(error));
             story.retry_at = now.saturating_add(rules.retry_after).ok();
         }
-        Ending::NotTried => story.status = Status::Pending,
+        story
+    };
+    match ending {
+        Ending::Completed(written) => completed(story, written),
+        Ending::Degraded(written, retry_after) => {
+            let improve_at = Some(rules.improve_at(story.retry_count, now));
+            let mut story = completed(story, written);
+            story.retry_at = improve_at.max(retry_after.and_then(wanted));
+            story
+        }
+        Ending::Failed(error) => failed(error, story),
+        Ending::Later(error, retry_after) => {
+            let mut story = failed(error, story);
+            story.retry_at = story.retry_at.max(wanted(*retry_after));
+            story
+        }
+        Ending::NotTried => {
+            story.status = Status::Pending;
+            story
+        }
     }
+}
+
+fn completed(mut story: Story, written: &Written) -> Story {
+    story.status = Status::Completed;
+    story.written = written.clone().or_better(&story.written);
+    story.error_message = None;
+    story.retry_at = None;
     story
 }
 
@@ -285,14 +344,10 @@ pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
         story.status == Status::Processing
             && !story.batch.is_some_and(|index| live.contains(&index))
     };
-    let never_ended = |index: u32| {
-        let found = account.batches.iter().find(|batch| batch.index == index);
-        found.is_some_and(|batch| batch.error_message.as_deref() == Some(NEVER_ENDED))
-    };
     let was_alone = |story: &Story| {
         let own = |batch: &&Batch| Some(batch.index) == story.batch && batch.story_count == 1;
         let last = change.batches.iter().find(own);
-        last.is_some_and(|batch| never_ended(batch.index - 1))
+        last.is_some_and(|last| follows_one_that_never_ended(account, last))
     };
     let found = account.stories.iter().filter(left).map(|story| {
         let ending = if was_alone(story) {
@@ -304,6 +359,14 @@ pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     });
     change.stories = found.collect();
     change
+}
+
+/// Whether the batch before one never ended either. One that was begun with it in a wave says
+/// nothing: one node worked on both.
+fn follows_one_that_never_ended(account: &Account, batch: &Batch) -> bool {
+    let before = |known: &&Batch| known.index < batch.index && !known.began_with(batch);
+    let before = account.batches.iter().rfind(before);
+    before.is_some_and(Batch::never_ended)
 }
 
 /// Puts failed stories back by themselves; each counts as a retry.
@@ -347,6 +410,8 @@ pub fn aggregate(
     edition.archived_from = None;
     edition.revision = document.inputs.revision;
     edition.reason = None;
+    edition.hold = None;
+    edition.improving_at = None;
     let mut change = Change::of(edition);
     change.document = Some(document);
     change.deliveries = deliveries;
@@ -369,6 +434,8 @@ pub fn publish(account: &Account, now: Timestamp) -> Change {
     let mut edition = account.touched(now);
     edition.state = State::Published;
     edition.published_at = Some(now);
+    edition.ready_at.get_or_insert(now);
+    edition.improving_at = None;
     edition.reopened_at = None;
     edition.reason = None;
     Change::of(edition)
@@ -380,7 +447,13 @@ pub fn archive(account: &Account, now: Timestamp) -> Option<Change> {
     if edition.state == State::Archived {
         return None;
     }
-    edition.archived_from = Some(edition.state);
+    // One that was being improved is the published one that readers have.
+    let improved = edition.improving_at.take().is_some() && account.was_published();
+    edition.archived_from = Some(if improved {
+        State::Published
+    } else {
+        edition.state
+    });
     edition.state = State::Archived;
     edition.fetching_until = None;
     Some(Change::of(edition))

@@ -17,6 +17,7 @@
 //! over.
 
 pub mod envelope;
+mod fields;
 pub mod intake;
 pub mod mapping;
 
@@ -25,8 +26,9 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
+    callback::Callback,
     reschedule::{Cancel, Put, Request},
-    task::{Identity, Invalid, Payload, Priority, parse_max_retry, parse_revision},
+    task::{Expires, Identity, Invalid, Payload, Priority, Tags, parse_max_retry, parse_revision},
     time::parse_instant,
 };
 
@@ -126,24 +128,30 @@ struct Envelope {
     data: Option<Box<RawValue>>,
 }
 
+/// What a put requests, beside its subject. `fields` lists these names: no `flatten` here.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PutData {
     kind: String,
     #[serde(deserialize_with = "instant")]
     execute_at: Timestamp,
-    revision: i64,
+    revision: Option<i64>,
     payload: Option<Box<RawValue>>,
     callback_url: Option<String>,
+    callback: Option<Callback>,
     max_retry: Option<i64>,
     priority: Option<i64>,
+    #[serde(default, deserialize_with = "optional_instant")]
+    expires_at: Option<Timestamp>,
+    expires_after_s: Option<i64>,
+    tags: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CancelData {
     kind: String,
-    revision: i64,
+    revision: Option<i64>,
 }
 
 /// Reads one structured-mode event. `payload_limit` is the deployment's payload size limit.
@@ -160,16 +168,14 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
     let data = envelope.data.ok_or_else(|| missing("data"))?;
     let data = data.get();
     let request = match envelope.r#type.as_str() {
-        TYPE_PUT => Request::Put(put(subject, read(data, "data")?, payload_limit)?),
-        TYPE_CANCEL => {
-            let data: CancelData = read(data, "data")?;
-            Request::Cancel(Cancel {
-                identity: Identity::parse(subject, &data.kind)?,
-                revision: Some(parse_revision(data.revision)?),
-            })
-        }
+        TYPE_PUT => Request::Put(read_put(subject, (data, "data"), payload_limit)?),
+        TYPE_CANCEL => Request::Cancel(read_cancel(subject, (data, "data"))?),
         other => return Err(EventError::Type(other.chars().take(100).collect())),
     };
+    if request.revision().is_none() {
+        let problem = "data: missing field `revision`";
+        return Err(EventError::Shape(problem.to_owned()));
+    }
     Ok(TaskEvent {
         id: envelope.id,
         source: envelope.source,
@@ -180,6 +186,12 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
 fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(reader)?;
     parse_instant(&text).map_err(D::Error::custom)
+}
+
+fn optional_instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(reader)?;
+    let at = text.as_deref().map(parse_instant).transpose();
+    at.map_err(D::Error::custom)
 }
 
 /// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who
@@ -195,20 +207,52 @@ fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     Ok(())
 }
 
-fn put(subject: &str, data: PutData, payload_limit: usize) -> Result<Put, EventError> {
+/// Reads what a put requests, as JSON, and where that stands, for messages. Whether it must have a
+/// revision is up to whoever delivers it.
+pub fn read_put(
+    subject: &str,
+    (json, within): (&str, &str),
+    payload_limit: usize,
+) -> Result<Put, EventError> {
+    let data: PutData = read(json, within)?;
     let payload = data
         .payload
         .map(|raw| Payload::parse(raw.get(), payload_limit))
         .transpose()?;
+    let callback = data.callback.unwrap_or_default();
+    callback.check()?;
+    let (url, call_options) = callback.split();
     Ok(Put {
         identity: Identity::parse(subject, &data.kind)?,
         execute_at: data.execute_at,
         payload,
-        callback_url: data.callback_url,
+        callback_url: url.or(data.callback_url),
+        call_options,
         max_retry: data.max_retry.map(parse_max_retry).transpose()?,
         priority: data.priority.map(Priority::new).transpose()?,
-        revision: Some(parse_revision(data.revision)?),
+        expires: Expires::parse(data.expires_at, data.expires_after_s)?,
+        tags: data.tags.as_deref().map(Tags::parse).transpose()?,
+        revision: data.revision.map(parse_revision).transpose()?,
     })
+}
+
+/// The same for a withdrawal.
+pub fn read_cancel(subject: &str, (json, within): (&str, &str)) -> Result<Cancel, EventError> {
+    let data: CancelData = read(json, within)?;
+    Ok(Cancel {
+        identity: Identity::parse(subject, &data.kind)?,
+        revision: data.revision.map(parse_revision).transpose()?,
+    })
+}
+
+/// The fields that [`read_put`] knows.
+pub fn put_fields() -> &'static [&'static str] {
+    fields::of::<PutData>()
+}
+
+/// The fields that [`read_cancel`] knows.
+pub fn cancel_fields() -> &'static [&'static str] {
+    fields::of::<CancelData>()
 }
 
 /// Reads one level of the event; `within` is its place, for the message.

@@ -13,9 +13,14 @@
 //!                           the write)
 //! ```
 //!
+//! For a subscription with `batch`, the ends of tasks that are written together share deliveries
+//! (`batch`).
+//!
 //! INVARIANT: a task of kind [`KIND`] is no event itself, or deliveries would never end.
 
+mod batch;
 mod data;
+mod end;
 mod judge;
 mod subscription;
 mod written;
@@ -30,8 +35,9 @@ use crate::{
     task::{Identity, Kind},
 };
 
+pub use batch::{BATCH_MAX, Batch, BatchOutcome, Carried, LooseEvent, count_of, gather};
 pub use data::{ENTRIES_REPORTED_MAX, RECEIPTS_REPORTED_MAX};
-pub use judge::judge;
+pub use judge::{judge, judge_batch, judge_silence};
 pub use subscription::{BadName, NAME_BYTES_MAX, Name, Subscription, Subscriptions, Wants};
 pub use written::{Mode, Written};
 
@@ -42,7 +48,7 @@ pub const SUBJECT_PREFIX: &str = "event:";
 
 /// What happened, in the envelope that others read: a CloudEvent 1.0 in structured mode.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CloudEvent {
+pub struct CloudEvent<D = Box<RawValue>> {
     /// Always `1.0`.
     pub specversion: String,
     /// The same whenever the same event is delivered again.
@@ -57,7 +63,7 @@ pub struct CloudEvent {
     /// Always `application/json`.
     pub datacontenttype: String,
     /// The rest, by type.
-    pub data: Box<RawValue>,
+    pub data: D,
 }
 
 names! {
@@ -82,6 +88,12 @@ pub trait EventPublisher: Send + Sync {
     /// Hands one over. Done means that it was taken for good; whatever else comes back is retried
     /// like any attempt.
     async fn publish(&self, event: &CloudEvent) -> Outcome;
+
+    /// Hands many over in one call. A publisher that cannot has them taken apart: they were
+    /// gathered for a subscription that has changed since.
+    async fn publish_batch(&self, _: &Batch<'_>) -> BatchOutcome {
+        BatchOutcome::one_at_a_time()
+    }
 }
 
 /// Which subscription an event delivery belongs to; `None` if the task is none.

@@ -364,3 +364,78 @@ fn what_outside_says_is_kept_printable() {
     let detail = said.detail().unwrap();
     assert_eq!(detail, "HTTP 409 (a\u{fffd}b\u{fffd}[31m)\nsecond line");
 }
+
+fn expiring(seconds: i64, attempt: u32) -> ClaimedTask {
+    ClaimedTask {
+        expiry: Expiry {
+            at: Some(at(seconds)),
+            after_s: None,
+        },
+        ..claimed(attempt, 3)
+    }
+}
+
+fn ended(task: &ClaimedTask, outcome: &Outcome) -> Finish {
+    finish(task, outcome, &Backoff::default(), NOW, u64::MAX)
+}
+
+#[test]
+fn wk_06_an_expired_task_ends_untried() {
+    for (attempt, after) in [(1, 0), (3, 2)] {
+        let end = ended(&expiring(-1, attempt), &Outcome::Expired);
+        assert_eq!((end.status, end.attempt), (Status::Fail, after));
+        assert!(end.is_final() && !end.tried && end.needs_attempt_row());
+        assert_eq!(end.ended.outcome, "expired");
+        let detail = end.detail.unwrap();
+        assert_eq!(detail, "expired: was to start before 2026-01-05T07:59:59Z");
+    }
+}
+
+/// A node that dies between taking what has expired and ending it counts no attempt either.
+#[test]
+fn wk_06_what_had_expired_when_it_was_taken_ends_so_with_its_node() {
+    let task = expiring(-10, 1);
+    assert_eq!(task.started_at, at(-10));
+    let end = ended(&task, &Outcome::LeaseExpired);
+    assert_eq!((end.ended.outcome, end.attempt), ("expired", 0));
+    let end = ended(&expiring(-9, 1), &Outcome::LeaseExpired);
+    assert_eq!((end.ended.outcome, end.attempt), ("lease_expired", 1));
+}
+
+/// It waits for its expiry at the most, and is looked at then.
+#[test]
+fn wk_06_nothing_waits_for_longer_than_to_its_expiry() {
+    let not_now = |seconds| Outcome::NotNow {
+        at: at(seconds),
+        why: "busy",
+    };
+    for (outcome, looked_at) in [
+        (failed(), at(2)),
+        (Outcome::again(at(60)), at(2)),
+        (not_now(60), at(2)),
+        (not_now(1), at(1)),
+        (Outcome::again(at(1)), at(1)),
+    ] {
+        let end = ended(&expiring(2, 1), &outcome);
+        assert_eq!(
+            (end.waits, end.execute_at),
+            (true, looked_at),
+            "{outcome:?}"
+        );
+        assert_eq!(end.expires_at, Some(at(2)));
+    }
+    let relative = ClaimedTask {
+        expiry: Expiry::of(crate::task::Expires::After(10), at(-5)),
+        ..claimed(1, 3)
+    };
+    let again = ended(&relative, &Outcome::again(at(60)));
+    assert_eq!((again.execute_at, again.expires_at), (at(60), Some(at(70))));
+    let retried = ended(
+        &relative,
+        &Outcome::retry_after(SignedDuration::from_secs(9), "x"),
+    );
+    assert_eq!(
+        (retried.execute_at, retried.expires_at),
+        (at(5), Some(at(5)))
+    );
+}

@@ -102,7 +102,8 @@ pub fn to_url(signature: &str) -> String {
     bare.replace('+', "-").replace('/', "_")
 }
 
-fn to_standard(signature: &str) -> String {
+/// The same the other way round.
+pub fn to_standard(signature: &str) -> String {
     let mut standard = signature.replace('-', "+").replace('_', "/");
     while !standard.len().is_multiple_of(4) {
         standard.push('=');

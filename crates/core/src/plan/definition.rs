@@ -23,10 +23,18 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 pub(super) const ALSO_MAX: usize = 20;
 
 /// The name of a schedule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
-#[serde(transparent)]
+#[serde(try_from = "String")]
 pub struct ScheduleName(Box<str>);
+
+impl TryFrom<String> for ScheduleName {
+    type Error = Unfit;
+
+    fn try_from(text: String) -> Result<Self, Unfit> {
+        Self::parse(&text)
+    }
+}
 
 impl ScheduleName {
     /// Accepts letters, digits, `.`, `_` and `-`: what fits into a URL, a file name and a log line.

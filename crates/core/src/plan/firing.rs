@@ -11,7 +11,7 @@ use crate::{
     follow::RUN_TIMEOUT_DEFAULT,
     json,
     target::Target,
-    task::{Identity, Invalid, NewTask, Payload, Priority, Revision, Status},
+    task::{Expiry, Identity, Invalid, NewTask, Payload, Priority, Revision, Status, Tags},
 };
 
 /// The kind of every firing.
@@ -152,9 +152,13 @@ impl NewFiring {
             execute_at: self.execute_at,
             payload: firing.payload()?,
             callback_url: None,
+            call_options: None,
+            share_key: None,
+            expiry: Expiry::NEVER,
             priority: Priority::new(i64::from(ready.definition.priority))?,
             max_retry: firing.retry.count.unwrap_or(TRIES_MAX),
             revision: Revision::NONE,
+            tags: Tags::NONE,
             origin: format!("schedule {schedule}"),
             replaces: None,
         })

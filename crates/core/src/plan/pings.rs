@@ -18,7 +18,9 @@ use super::{
 use crate::{
     finish::{Finish, Outcome},
     target::check_address_text,
-    task::{ClaimedTask, Identity, Invalid, NewTask, Payload, Priority, Revision, Status},
+    task::{
+        ClaimedTask, Expiry, Identity, Invalid, NewTask, Payload, Priority, Revision, Status, Tags,
+    },
 };
 
 /// The kind of tasks that call others about firings.
@@ -220,9 +222,13 @@ fn call(task: &ClaimedTask, firing: &Firing, phase: Phase, at: Timestamp) -> Opt
         execute_at: crate::time::to_micros(at),
         payload: Payload::of(&call).ok()?,
         callback_url: None,
+        call_options: None,
+        share_key: None,
+        expiry: Expiry::NEVER,
         priority: Priority::LOW,
         max_retry: RETRIES,
         revision: Revision::NONE,
+        tags: Tags::NONE,
         origin: format!("schedule {}", firing.schedule),
         replaces: None,
     })

@@ -149,7 +149,16 @@ impl Ready {
     /// When a slot is to fire: at once, or its schedule's own part of the splay and the slot's own
     /// part of the jitter later, but always before the next slot.
     pub fn due_at(&self, slot: Timestamp) -> Timestamp {
-        let wanted = self.offset + self.jitter_of(slot);
+        self.due_after(slot, self.offset)
+    }
+
+    /// When a slot would fire if the splay of its schedule `name` were this.
+    pub fn due_by(&self, name: &ScheduleName, splay: SignedDuration, slot: Timestamp) -> Timestamp {
+        self.due_after(slot, offset_of(name, splay))
+    }
+
+    fn due_after(&self, slot: Timestamp, offset: SignedDuration) -> Timestamp {
+        let wanted = offset + self.jitter_of(slot);
         if wanted.is_zero() {
             return slot;
         }

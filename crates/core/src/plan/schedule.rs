@@ -4,8 +4,10 @@
 //! of the row writes the ledger rows and the firings in the same transaction and raises `version`,
 //! so of two nodes (or a node and a person) that saw the same row only one can write (DP-05).
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{
     definition::ScheduleName, firing::DISPATCH, ledger::Slot, monitor::MonitorWrite,
@@ -73,14 +75,14 @@ impl State {
 }
 
 /// A state on the wire: its name, and beside it what is known of it.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleState))]
 struct StateOnWire<'a> {
     /// `active`, `paused`, `parked`, `removed` or `done`.
-    state: &'static str,
+    state: Cow<'a, str>,
     /// The pause it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    paused: Option<&'a Pause>,
+    paused: Option<Cow<'a, Pause>>,
     /// Why it cannot be planned.
     #[serde(skip_serializing_if = "Option::is_none")]
     parked: Option<Parked<'a>>,
@@ -93,17 +95,17 @@ struct StateOnWire<'a> {
 }
 
 /// The reason why a schedule cannot be planned.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 struct Parked<'a> {
     since: Timestamp,
-    reason: &'a str,
+    reason: Cow<'a, str>,
 }
 
 impl Serialize for State {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut wire = StateOnWire {
-            state: self.as_str(),
+            state: self.as_str().into(),
             paused: None,
             parked: None,
             removed_at: None,
@@ -111,15 +113,33 @@ impl Serialize for State {
         };
         match self {
             Self::Active => {}
-            Self::Paused(pause) => wire.paused = Some(pause),
+            Self::Paused(pause) => wire.paused = Some(Cow::Borrowed(pause)),
             Self::Parked { since, reason } => {
-                let since = *since;
+                let (since, reason) = (*since, reason.into());
                 wire.parked = Some(Parked { since, reason });
             }
             Self::Removed { since } => wire.removed_at = Some(*since),
             Self::Done { since } => wire.done_at = Some(*since),
         }
         wire.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wire = StateOnWire::deserialize(deserializer)?;
+        let state = match &*wire.state {
+            "active" => Some(Self::Active),
+            "paused" => wire.paused.map(|pause| Self::Paused(pause.into_owned())),
+            "parked" => wire.parked.map(|parked| Self::Parked {
+                since: parked.since,
+                reason: parked.reason.into_owned(),
+            }),
+            "removed" => wire.removed_at.map(|since| Self::Removed { since }),
+            "done" => wire.done_at.map(|since| Self::Done { since }),
+            _ => None,
+        };
+        state.ok_or_else(|| D::Error::custom("not the state of a schedule"))
     }
 }
 

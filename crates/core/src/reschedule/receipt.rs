@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for DecisionId {
 }
 
 /// The content of a request, kept where it changed nothing: the row shows nothing of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Requested {
     /// When to try; `None` for a withdrawal.
     pub execute_at: Option<Timestamp>,

@@ -1,9 +1,10 @@
+mod expiry;
 mod laws;
 
 use super::*;
 use crate::{
     fixture::{KNOWN, NOW, Standing, at, cancel, identity, put, row},
-    task::Kind,
+    task::{Kind, TaskId, Term},
 };
 
 /// What a change does, read off its parts.
@@ -121,9 +122,9 @@ fn rs_10_a_withdrawal_of_nothing_leaves_a_mark_only_if_it_is_numbered() {
     let refused = decide(None, &cancel(None), "someone", NOW);
     assert_eq!(
         refused,
-        Err(NothingThere {
+        Err(Refused::NothingThere(NothingThere {
             identity: identity()
-        }),
+        })),
         "nothing to order it by"
     );
 }
@@ -417,14 +418,18 @@ fn what_a_put_does_not_say_stays_unchanged() {
 #[test]
 fn what_a_put_says_takes_effect() {
     let payload = Payload::parse("[1]", 10).unwrap();
+    let tags = Tags::parse(&["nightly"]).unwrap();
     let url = Some("http://127.0.0.1:9/other".to_owned());
     let full = Request::Put(Put {
         identity: identity(),
         execute_at: at(60),
         payload: Some(payload.clone()),
         callback_url: url.clone(),
+        call_options: None,
+        expires: None,
         max_retry: Some(0),
         priority: Some(Priority::new(0).unwrap()),
+        tags: Some(tags.clone()),
         revision: None,
     });
     let moved = decide(Some(&row(Standing::Init)), &full, "x", NOW)
@@ -436,6 +441,7 @@ fn what_a_put_says_takes_effect() {
         (Some(&payload), &url)
     );
     assert_eq!((moved.priority.level(), moved.max_retry), (0, 0));
+    assert_eq!(moved.tags.map(|tags| tags.after), Some(tags.clone()));
     for current in [None, Some(row(Standing::Running))] {
         let new = decide(current.as_ref(), &full, "x", NOW)
             .unwrap()
@@ -443,7 +449,25 @@ fn what_a_put_says_takes_effect() {
             .unwrap();
         assert_eq!((&new.payload, &new.callback_url), (&payload, &url));
         assert_eq!((new.priority.level(), new.max_retry), (0, 0));
+        assert_eq!(new.tags, tags);
     }
+}
+
+#[test]
+fn tags_stay_unless_a_put_names_others() {
+    let mut task = row(Standing::Init);
+    task.tags = Tags::parse(&["a"]).unwrap();
+    let retagged = |tags: Option<&[&str]>| {
+        let put = Put {
+            tags: tags.map(|tags| Tags::parse(tags).unwrap()),
+            ..Put::at(identity(), at(60))
+        };
+        let change = decide(Some(&task), &Request::Put(put), "x", NOW).unwrap();
+        change.amend.unwrap().tags.map(|tags| tags.after)
+    };
+    assert_eq!(retagged(None), None, "not named");
+    assert_eq!(retagged(Some(&["a"])), None, "the same");
+    assert_eq!(retagged(Some(&[])), Some(Tags::NONE), "none is named");
 }
 
 #[test]

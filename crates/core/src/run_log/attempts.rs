@@ -93,6 +93,7 @@ fn ending(attempt: &Attempt) -> Option<String> {
         "running" => return None,
         "lease_expired" => format!("The attempt ended with its node: {node} stopped answering."),
         "handed_back" => format!("The attempt was handed back: {node} was shut down."),
+        "expired" => "It expired before it could start.".to_owned(),
         "cancelled" => "The firing was cancelled.".to_owned(),
         outcome => {
             let detail = attempt.detail.as_deref().unwrap_or_default();
@@ -102,6 +103,8 @@ fn ending(attempt: &Attempt) -> Option<String> {
             };
             match outcome {
                 "done" => format!("Done{detail}."),
+                // Not the end: whoever took it works on.
+                "working" => format!("Handed over{detail}."),
                 _ => format!("Failed{detail}."),
             }
         }
@@ -130,6 +133,11 @@ mod tests {
                 Some("Failed: exit code 3."),
             ),
             ("failed", None, Some("Failed.")),
+            (
+                "working",
+                Some("waits for a report"),
+                Some("Handed over: waits for a report."),
+            ),
             (
                 "lease_expired",
                 Some("the node that ran it stopped answering"),

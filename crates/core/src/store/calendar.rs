@@ -16,7 +16,8 @@ pub trait CalendarStore: Send + Sync {
     /// parked.
     async fn load_calendars(&self) -> Result<Vec<CalendarRecord>>;
 
-    /// The versions of all, by name: whether a node's copies are still what is stored.
+    /// The versions of all, by name: whether a node's copies are still what is stored, and whether
+    /// their addresses can be read.
     async fn load_calendar_versions(&self) -> Result<Vec<CalendarVersion>>;
 
     /// Writes a calendar over version `seen` of it, or a new one if there is none of its name. Its

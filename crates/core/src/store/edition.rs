@@ -5,7 +5,10 @@ use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use super::Result;
-use crate::edition::{Account, Counts, Edition, State, account::Change, document::Document};
+use crate::edition::{
+    Account, Counts, Edition, EditionId, EditionName, State, account::Change, document::Document,
+    revision::RevisionLine,
+};
 
 /// Which editions to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +19,12 @@ pub struct EditionFilter {
     pub published: bool,
     /// Only those that changed at or after this.
     pub changed_from: Option<Timestamp>,
-    /// Only days before this: the cursor of the page before.
+    /// Only those of this name.
+    pub name: Option<EditionName>,
+    /// Only days before this.
     pub before: Option<Date>,
+    /// Only those that come after this one in the list: the cursor of the page before.
+    pub after: Option<EditionId>,
     /// How many at most.
     pub limit: usize,
 }
@@ -58,15 +65,16 @@ pub struct PrunedStories {
 /// Editions and all their rows.
 #[async_trait]
 pub trait EditionStore: Send + Sync {
-    /// The edition of a day, created in `init` if there is none; `true` if this call created it.
+    /// The edition of a name and a day, created in `init` if there is none; `true` if this call created it.
     /// Two calls at once create one.
-    async fn open_edition(&self, date: Date, now: Timestamp) -> Result<(Edition, bool)>;
+    async fn open_edition(&self, id: EditionId, now: Timestamp) -> Result<(Edition, bool)>;
 
     /// An edition with all its rows, of one moment. Of deliveries only those of the newest
     /// document.
-    async fn load_account(&self, date: Date) -> Result<Option<Account>>;
+    async fn load_account(&self, id: EditionId) -> Result<Option<Account>>;
 
-    /// Editions without their rows, newest day first.
+    /// Editions without their rows, newest day first; of one day the default one first, then the
+    /// others by their texts.
     async fn list_editions(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>>;
 
     /// Writes a change, whole, if the edition is still the version that was seen: rows that are
@@ -75,7 +83,34 @@ pub trait EditionStore: Send + Sync {
     async fn write_edition(&self, change: Change) -> Result<EditionWritten>;
 
     /// A document: the newest, or that of a revision.
-    async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>>;
+    async fn load_document(&self, id: EditionId, revision: Option<u32>)
+    -> Result<Option<Document>>;
+
+    /// The revisions of an edition, newest first, at most `limit`.
+    async fn load_revisions(&self, id: EditionId, limit: usize) -> Result<Vec<RevisionLine>>;
+
+    /// A text that editions share, if it was kept at or after `from`.
+    async fn load_shared(&self, key: String, from: Timestamp) -> Result<Option<String>>;
+
+    /// Keeps a text that editions share, in the place of an older one.
+    async fn keep_shared(&self, key: String, text: String, now: Timestamp) -> Result<()>;
+
+    /// Deletes up to `limit` shared texts that were kept before `before`, the oldest first.
+    async fn prune_shared(&self, before: Timestamp, limit: usize) -> Result<usize>;
+
+    /// The first edition of the same name after this one that was published at some time.
+    async fn published_after(&self, id: EditionId) -> Result<Option<EditionId>>;
+
+    /// Published editions of a name with a document whose inputs contain `text`, newest first, only
+    /// those before `before`. `text` is in small letters, and letters and digits alone: the inputs
+    /// are searched as they are kept.
+    async fn search_editions(
+        &self,
+        name: EditionName,
+        text: &str,
+        before: Option<Date>,
+        limit: usize,
+    ) -> Result<Vec<EditionId>>;
 
     /// Deletes stories and batches of up to `limit` archived editions of days before `before`
     /// (ED-31). The editions themselves, their documents and deliveries stay. Raises their

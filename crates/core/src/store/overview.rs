@@ -59,6 +59,12 @@ pub struct TaskSearch {
     pub containing: Option<String>,
     /// Only tasks whose last detail contains this, in any case of ASCII letters.
     pub saying: Option<String>,
+    /// Only tasks with this tag.
+    pub tag: Option<String>,
+    /// Only tasks whose `execute_at` is not earlier.
+    pub from: Option<Timestamp>,
+    /// Only tasks whose `execute_at` is earlier.
+    pub to: Option<Timestamp>,
     /// Only rows numbered below this: the cursor of the page before.
     pub before: Option<TaskId>,
     /// How many of the newest rows, current or not, are searched at most, counted from the newest
@@ -93,6 +99,26 @@ pub struct ClaimLine {
 pub struct SlotLine {
     pub schedule: ScheduleName,
     pub slot: Slot,
+}
+
+/// Waiting tasks of one kind that become due within one second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComingTasks {
+    pub kind: Kind,
+    /// The second.
+    pub at: Timestamp,
+    /// Scheme and host of the address they name; of checks, of their sources' addresses.
+    pub address: Option<String>,
+    pub tasks: u64,
+}
+
+/// What becomes due in a time, as far as it was counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coming {
+    /// By kind, then by second.
+    pub tasks: Vec<ComingTasks>,
+    /// Kinds of which not all were counted, each with the first second that is incomplete.
+    pub cut: Vec<(Kind, Timestamp)>,
 }
 
 /// A decision that was made.
@@ -191,9 +217,19 @@ pub trait OverviewStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<TaskLine>>;
 
-    /// Waiting rows due before `until`, soonest first. At most `limit` of each kind: a crowded one
-    /// must not hide another's.
-    async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>>;
+    /// Waiting rows due in `[from, until)`, soonest first. At most `limit` of each kind: a crowded
+    /// one must not hide another's.
+    async fn load_upcoming(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TaskLine>>;
+
+    /// How many waiting rows become due in each second of `[from, until)`. The soonest of each lane
+    /// are counted, and at most about twice `limit` rows are read: lanes share it equally, and those
+    /// that need more than that share what the others leave.
+    async fn load_coming(&self, from: Timestamp, until: Timestamp, limit: usize) -> Result<Coming>;
 
     /// Rows that a claim holds and that run, longest first.
     async fn load_running(&self, limit: usize) -> Result<Vec<TaskLine>>;

@@ -1,6 +1,6 @@
 //! What a task carries along: JSON that is opaque here.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{Invalid, PAYLOAD_BYTES_MAX};
@@ -20,6 +20,12 @@ impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = serde_json::from_str::<&RawValue>(&self.0);
         raw.unwrap_or(RawValue::NULL).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Payload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Box::<RawValue>::deserialize(deserializer)?.into()))
     }
 }
 
@@ -53,6 +59,11 @@ impl Payload {
     /// Takes text that passed [`Payload::parse`] before it was stored.
     pub fn from_store(text: String) -> Self {
         Self(text.into_boxed_str())
+    }
+
+    /// What it says, as a type of the reader's.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
     }
 
     /// The JSON text.

@@ -224,9 +224,13 @@ fn only_a_task_that_waits_is_due() {
         execute_at: NOW,
         payload: row.payload,
         callback_url: None,
+        call_options: None,
+        share_key: None,
+        expiry: Expiry::NEVER,
         priority: Priority::DEFAULT,
         max_retry: 0,
         revision: Revision(1),
+        tags: Tags::NONE,
         origin: "author".to_owned(),
         replaces: None,
     };

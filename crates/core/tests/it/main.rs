@@ -1,4 +1,4 @@
-//! Schedule expressions as their users meet them: cases, laws, and another implementation.
+//! Schedule expressions as their users meet them (cases, laws, another implementation), and the wire.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail their test")]
 
@@ -7,3 +7,4 @@ mod differential;
 mod laws;
 mod random;
 mod slow;
+mod wire;

@@ -31,7 +31,7 @@ use almanack_core::{
     lock::{Acquired, LockKey},
     plan::{Firing, Pings, Retry, Trigger, slot_identity},
     target::runs::{CameTo, Whose, attribute, run_of},
-    task::{ClaimedTask, Payload, Revision, TaskId, Term},
+    task::{ClaimedTask, Expiry, Payload, Revision, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::{sync::Mutex, task::JoinSet};
@@ -263,6 +263,8 @@ impl SlotDispatch {
             started_at: self.ports.clock.now(),
             payload,
             callback_url: None,
+            call_options: None,
+            expiry: Expiry::NEVER,
             revision: Revision::NONE,
         })
     }

@@ -1,89 +1,136 @@
 //! One batch: titles, pages, comments and summaries, side by side, out of one budget (ED-07).
 //!
-//! The titles are one request; every story is a separate chain beside it: its page and then a
-//! summary of it, its comments and then a summary of those. What has come in when the batch's time
-//! is over counts, the rest has failed.
+//! What is done for each story, and how much of it, is the ladder's (`ladder.rs`). In a chain
+//! several batches are worked on at once.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use almanack_core::{
     budget::Budget,
     edition::{
         Account,
         batch::Batch,
-        port::{Failure, Text},
-        rules::SPENDTHRIFT_OVER,
-        story::{Note, Story, StoryKey, Written},
-        summary::COMMENTS_MIN,
+        ladder,
+        rules::spendthrift_over,
+        story::{Story, StoryKey},
         turn::{self, Ending},
     },
     locked,
 };
-use futures_util::future::{join, join_all};
-use jiff::Timestamp;
+use futures_util::future::join_all;
 
-use super::{Editions, Error};
+use super::{Editions, Error, ladder::Work};
 use crate::wake::later;
 
-/// What came of something that is wanted for a story.
-enum Part {
-    Here(String),
-    /// There is nothing to be had.
-    Nothing,
-    /// It could not be had.
-    Failed(String),
-    /// The budget was spent before.
-    Spent,
+/// How stories ended, so far.
+type Endings = Vec<(StoryKey, Ending)>;
+
+/// Batches that are worked on at once.
+struct Wave<'a> {
+    batches: usize,
+    /// The stories of all of them.
+    stories: &'a [Story],
+    /// How many of them were worked on to their end, and what came of it.
+    ended: Mutex<(usize, Endings)>,
 }
 
-/// What has come in for a story so far.
-#[derive(Default)]
-struct Parts {
-    content: Option<Part>,
-    comments: Option<Part>,
-}
+impl<'a> Wave<'a> {
+    fn new(batches: usize, stories: &'a [Story]) -> Self {
+        Self {
+            batches,
+            stories,
+            ended: Mutex::default(),
+        }
+    }
 
-/// The titles of a batch: none until the answer is here.
-type Titles = Option<Result<Option<Vec<Option<String>>>, Failure>>;
+    /// Adds what came of a batch: all there is, if it was the last one. A batch that was lost is
+    /// waited for in vain, and its stories come again in another.
+    fn ended(&self, endings: &[(StoryKey, Ending)]) -> Option<Endings> {
+        let mut ended = locked(&self.ended);
+        ended.0 += 1;
+        ended.1.extend_from_slice(endings);
+        (ended.0 == self.batches).then(|| ended.1.clone())
+    }
+}
 
 impl Editions {
-    /// Works on stories as one batch and writes down how it ended, unless another run was faster.
+    /// Works on stories as one batch, or as several at once, and writes down how each ended, unless
+    /// another run was faster. Each spends at most a tick's budget (ED-08).
     pub(super) async fn process(
         &self,
         account: &Account,
-        keys: &[StoryKey],
+        wave: &[Vec<StoryKey>],
         budget: &Arc<Budget>,
     ) -> Result<(), Error> {
         let (settings, now) = (&self.settings, self.clock.now());
-        let started = turn::start_batch(account, keys, &settings.node, &settings.rules, now);
-        let Some((change, batch)) = started else {
+        let started = turn::start_wave(account, wave, &settings.node, &settings.rules, now);
+        let Some((change, batches)) = started else {
             return Ok(());
         };
         let stories = change.stories.clone();
         if self.write(account, change).await?.is_none() {
             return Ok(());
         }
-        // Counted from when it was decided: a slow answer of the store shortens the time, and never
-        // extends it.
-        let over_at = later(batch.started_at, settings.rules.batch_time);
-        if self.clock.now() >= over_at {
-            tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, "the store answered too late to work on a batch; the batch returns when its lease expires");
+        let wave = Wave::new(batches.len(), &stories);
+        let all = batches.iter().map(|batch| {
+            let own = |story: &&Story| story.batch == Some(batch.index);
+            let stories: Vec<Story> = stories.iter().filter(own).cloned().collect();
+            let budget = Budget::part(budget, settings.rules.budget);
+            let wave = &wave;
+            async move {
+                let means = (wave, &budget);
+                self.carry_out(account, batch, &stories, means).await
+            }
+        });
+        join_all(all).await.into_iter().collect()
+    }
+
+    /// Works on a batch that was begun.
+    async fn carry_out(
+        &self,
+        account: &Account,
+        batch: &Batch,
+        stories: &[Story],
+        (wave, budget): (&Wave<'_>, &Arc<Budget>),
+    ) -> Result<(), Error> {
+        let (id, rules) = (account.edition.id, &self.settings.rules);
+        let work = Work {
+            rung: ladder::rung(account, rules, batch.started_at),
+            hurry_at: ladder::hurry_at(account, rules),
+            last_chance: ladder::is_last_chance(account, rules, batch.started_at),
+            // Counted from when it was decided: a slow answer of the store shortens the time, and
+            // never extends it.
+            over_at: later(batch.started_at, rules.batch_time),
+        };
+        if self.clock.now() >= work.over_at {
+            tracing::warn!(edition.id = %id, batch.index = batch.index, "the store answered too late to work on a batch; the batch returns when its lease expires");
             return Ok(());
         }
-        let date = account.edition.date;
-        let work = self.work(&stories, budget, over_at);
-        let extend =
-            |account: &Account, now| turn::extend_batch(account, batch.index, &settings.rules, now);
-        let endings = tokio::select! {
+        let work = async {
+            let endings = self.work(stories, &work, budget).await;
+            let overview = match wave.ended(&endings) {
+                Some(all) => {
+                    let means = (budget, &work);
+                    self.overview(account, wave.stories, &all, means).await
+                }
+                None => None,
+            };
+            (endings, overview)
+        };
+        let extend = |account: &Account, now| turn::extend_batch(account, batch.index, rules, now);
+        let (endings, overview) = tokio::select! {
             biased;
-            endings = work => endings,
-            () = self.hold(date, extend) => Vec::new(),
+            worked = work => worked,
+            () = self.hold(id, extend) => (Vec::new(), None),
         };
         let ended = self
-            .turn(date, |account, now| {
+            .turn(id, |account, now| {
                 let spend = budget.spend();
-                let rules = &self.settings.rules;
-                let change = turn::end_batch(account, batch.index, &endings, spend, rules, now)?;
+                let mut change =
+                    turn::end_batch(account, batch.index, &endings, spend, rules, now)?;
+                if overview.is_some() {
+                    change.edition.overview.clone_from(&overview);
+                }
                 let ended = change.batches.first().cloned();
                 Some((change, ended))
             })
@@ -91,165 +138,11 @@ impl Editions {
         match ended.and_then(|(_, ended)| ended) {
             Some(ended) => record(account, &ended),
             None => {
-                tracing::warn!(edition.date = %date, batch.index = batch.index, "a batch ended after its lease had expired; its work is discarded");
+                tracing::warn!(edition.id = %id, batch.index = batch.index, "a batch ended after its lease had expired; its work is discarded");
             }
         }
         Ok(())
     }
-
-    /// Works until everything has come in or the time is over.
-    async fn work(
-        &self,
-        stories: &[Story],
-        budget: &Arc<Budget>,
-        over_at: Timestamp,
-    ) -> Vec<(StoryKey, Ending)> {
-        let titles: Mutex<Titles> = Mutex::new(None);
-        let parts: Vec<Mutex<Parts>> = stories.iter().map(|_| Mutex::default()).collect();
-        let all = join(
-            self.titles(stories, &titles, budget),
-            join_all(
-                stories
-                    .iter()
-                    .zip(&parts)
-                    .map(|(story, parts)| self.story(story, parts, budget)),
-            ),
-        );
-        tokio::select! {
-            biased;
-            _ = all => {}
-            () = self.sleeper.until(over_at) => {
-                tracing::warn!("a batch exceeded its time limit; its unfinished stories failed");
-            }
-        }
-        let titles = titles.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let tries = self
-            .settings
-            .rules
-            .retries_by_itself
-            .min(self.settings.rules.retries_max);
-        let parts = parts
-            .into_iter()
-            .map(|parts| parts.into_inner().unwrap_or_else(PoisonError::into_inner));
-        stories
-            .iter()
-            .zip(parts)
-            .enumerate()
-            .map(|(index, (story, parts))| {
-                let last_try = story.retry_count >= tries;
-                (
-                    story.listed.key.clone(),
-                    ending(title_of(&titles, index), parts, last_try),
-                )
-            })
-            .collect()
-    }
-
-    async fn titles(&self, stories: &[Story], into: &Mutex<Titles>, budget: &Arc<Budget>) {
-        let titles: Vec<String> = stories
-            .iter()
-            .map(|story| story.listed.title.clone())
-            .collect();
-        let answer = self.outside.writer.titles(&titles, budget).await;
-        *locked(into) = Some(answer);
-    }
-
-    async fn story(&self, story: &Story, into: &Mutex<Parts>, budget: &Arc<Budget>) {
-        let content = async {
-            let part = self.content(story, budget).await;
-            locked(into).content = Some(part);
-        };
-        let comments = async {
-            let part = self.comments(story, budget).await;
-            locked(into).comments = Some(part);
-        };
-        join(content, comments).await;
-    }
-
-    async fn content(&self, story: &Story, budget: &Arc<Budget>) -> Part {
-        let read = match &story.listed.text {
-            Some(text) => Ok(text.clone()),
-            None => self.outside.reader.read(&story.listed.url, budget).await,
-        };
-        match read {
-            Ok(text) => self.summary(Text::Article(&text), budget).await,
-            Err(failure) if failure.is_spent() => Part::Spent,
-            Err(failure) => {
-                tracing::info!(story.key = %story.listed.key, error = failure.detail, "could not read a page; keeping only the title");
-                Part::Nothing
-            }
-        }
-    }
-
-    async fn comments(&self, story: &Story, budget: &Arc<Budget>) -> Part {
-        match self
-            .outside
-            .source
-            .comments(&story.listed.key, budget)
-            .await
-        {
-            Ok(comments) if comments.len() < COMMENTS_MIN => Part::Nothing,
-            Ok(comments) => self.summary(Text::Comments(&comments), budget).await,
-            Err(failure) if failure.is_spent() => Part::Spent,
-            Err(failure) => {
-                tracing::info!(story.key = %story.listed.key, error = failure.detail, "could not read comments");
-                Part::Nothing
-            }
-        }
-    }
-
-    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Part {
-        match self.outside.writer.summary(text, budget).await {
-            Ok(summary) => Part::Here(summary),
-            Err(failure) if failure.is_spent() => Part::Spent,
-            Err(failure) => Part::Failed(failure.detail),
-        }
-    }
-}
-
-/// The title at an index: `Ok(None)` where there is no translator.
-fn title_of(titles: &Titles, index: usize) -> Result<Option<String>, Ending> {
-    let failed = |why: String| Err(Ending::Failed(why));
-    match titles {
-        None => failed("the title was not translated in time".to_owned()),
-        Some(Err(failure)) if failure.is_spent() => Err(Ending::NotTried),
-        Some(Err(failure)) => failed(format!("could not translate the title: {}", failure.detail)),
-        Some(Ok(None)) => Ok(None),
-        Some(Ok(Some(titles))) => match titles.get(index).cloned().flatten() {
-            Some(title) => Ok(Some(title)),
-            None => failed("the translation of its title is missing".to_owned()),
-        },
-    }
-}
-
-/// How a story ends, by what has come in. On its last try it may lack a summary: a title and a link
-/// are worth more than a gap.
-fn ending(title: Result<Option<String>, Ending>, parts: Parts, last_try: bool) -> Ending {
-    let title = match title {
-        Ok(title) => title,
-        Err(ending) => return ending,
-    };
-    let late = || Part::Failed("the batch's time limit was exceeded".to_owned());
-    let mut written = Written {
-        title,
-        ..Written::default()
-    };
-    match parts.content.unwrap_or_else(late) {
-        Part::Here(summary) => written.content_summary = Some(summary),
-        Part::Nothing => written.note = Some(Note::TitleOnly),
-        Part::Spent => return Ending::NotTried,
-        Part::Failed(_) if last_try => written.note = Some(Note::NotSummarised),
-        Part::Failed(why) => return Ending::Failed(format!("could not summarise the page: {why}")),
-    }
-    match parts.comments.unwrap_or_else(late) {
-        Part::Here(summary) => written.comment_summary = Some(summary),
-        Part::Spent => return Ending::NotTried,
-        Part::Failed(why) if !last_try => {
-            return Ending::Failed(format!("could not summarise the comments: {why}"));
-        }
-        Part::Nothing | Part::Failed(_) => {}
-    }
-    Ending::Completed(written)
 }
 
 fn record(account: &Account, batch: &Batch) {
@@ -261,12 +154,13 @@ fn record(account: &Account, batch: &Batch) {
         .increment(spend.tokens_in);
     metrics::counter!("almanack_edition_tokens_total", "direction" => "out")
         .increment(spend.tokens_out);
-    if spend.requests > SPENDTHRIFT_OVER {
+    let most = spendthrift_over(batch.story_count);
+    if spend.requests > most {
         metrics::counter!("almanack_edition_spendthrift_batches_total").increment(1);
-        tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, requests = spend.requests, "a batch spent more than {SPENDTHRIFT_OVER} requests; consider a smaller batch size");
+        tracing::warn!(edition.id = %account.edition.id, batch.index = batch.index, requests = spend.requests, "a batch spent more than {most} requests; consider a smaller batch size");
     }
     tracing::info!(
-        edition.date = %account.edition.date,
+        edition.id = %account.edition.id,
         batch.index = batch.index,
         batch.status = status,
         stories = batch.story_count,

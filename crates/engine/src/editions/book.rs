@@ -1,10 +1,10 @@
 //! Reading accounts and writing turns.
 
 use almanack_core::{
-    edition::{Account, account::Change},
+    edition::{Account, EditionId, account::Change},
     store::EditionWritten,
 };
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 
 use super::{Editions, Error};
 
@@ -13,10 +13,13 @@ use super::{Editions, Error};
 const ROUNDS_MAX: usize = 50;
 
 impl Editions {
-    /// The edition of a day with all its rows.
-    pub async fn account(&self, date: Date) -> Result<Account, Error> {
-        let found = self.store.load_account(date).await?;
-        found.ok_or(Error::Unknown(date))
+    /// An edition with all its rows; none of another name, which has other settings.
+    pub async fn account(&self, id: EditionId) -> Result<Account, Error> {
+        if id.name != self.settings.name {
+            return Err(Error::Unknown(id));
+        }
+        let found = self.store.load_account(id).await?;
+        found.ok_or(Error::Unknown(id))
     }
 
     /// Writes a turn that was decided on `account`. `None` if another run was faster.
@@ -39,11 +42,11 @@ impl Editions {
     /// faster. `None` if there was nothing to write.
     pub(super) async fn turn<T>(
         &self,
-        date: Date,
+        id: EditionId,
         mut decide: impl FnMut(&Account, Timestamp) -> Option<(Change, T)> + Send,
     ) -> Result<Option<(Account, T)>, Error> {
         for _ in 0..ROUNDS_MAX {
-            let account = self.account(date).await?;
+            let account = self.account(id).await?;
             let Some((change, value)) = decide(&account, self.clock.now()) else {
                 return Ok(None);
             };
@@ -51,16 +54,16 @@ impl Editions {
                 return Ok(Some((account, value)));
             }
         }
-        Err(Error::Contended(date))
+        Err(Error::Contended(id))
     }
 }
 
 /// Says in the log and the metrics that an edition moved on: once, because it is written once.
 fn say(before: &Account, change: &Change) {
-    let date = before.edition.date;
+    let id = before.edition.id;
     let (from, to) = (before.edition.state, change.edition.state);
     if from != to {
-        tracing::info!(edition.date = %date, edition.from = %from, edition.state = %to, "edition state changed");
+        tracing::info!(edition.id = %id, edition.from = %from, edition.state = %to, "edition state changed");
         metrics::counter!("almanack_edition_transitions_total", "state" => to.as_str())
             .increment(1);
     }

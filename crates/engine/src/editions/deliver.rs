@@ -5,7 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     budget::Budget,
     edition::{
-        Account,
+        Account, EditionId,
         delivery::{Delivery, State, Step},
         document::Document,
         plan::Due,
@@ -14,7 +14,6 @@ use almanack_core::{
     },
 };
 use futures_util::future::join_all;
-use jiff::civil::Date;
 
 use super::{Editions, Error};
 use crate::wake::later;
@@ -32,7 +31,7 @@ impl Editions {
         budget: &Arc<Budget>,
     ) -> Result<(), Error> {
         let revision = account.edition.revision;
-        let document = self.document(account.edition.date, Some(revision)).await?;
+        let document = self.document(account.edition.id, Some(revision)).await?;
         let all = due
             .iter()
             .map(|due| self.deliver_to(&due.destination, &document, budget));
@@ -46,13 +45,13 @@ impl Editions {
         document: &Document,
         budget: &Arc<Budget>,
     ) -> Result<(), Error> {
-        let date = document.inputs.date;
+        let id = document.inputs.id();
         let publishers = &self.outside.publishers;
         let publisher = publishers
             .iter()
             .find(|publisher| publisher.destination() == destination);
         for _ in 0..PARTS_MAX {
-            let account = self.account(date).await?;
+            let account = self.account(id).await?;
             if account.edition.revision != document.inputs.revision {
                 // A newer one was made meanwhile; this is not its document.
                 return Ok(());
@@ -61,17 +60,17 @@ impl Editions {
                 return Ok(());
             };
             let Some(publisher) = publisher else {
-                self.forget(date, delivery).await?;
+                self.forget(id, delivery).await?;
                 continue;
             };
             let arrived = match delivery.step(self.clock.now()) {
                 Step::Send => {
                     self.pause(delivery, publisher.as_ref()).await;
-                    self.send(date, delivery, document, publisher.as_ref(), budget)
+                    self.send(id, delivery, document, publisher.as_ref(), budget)
                         .await?
                 }
                 Step::Settle => {
-                    self.settle(date, delivery, document, publisher.as_ref(), budget)
+                    self.settle(id, delivery, document, publisher.as_ref(), budget)
                         .await?
                 }
                 Step::Wait(_) | Step::Held | Step::Settled => false,
@@ -95,7 +94,7 @@ impl Editions {
     /// Sends a part; `true` if it arrived.
     async fn send(
         &self,
-        date: Date,
+        id: EditionId,
         delivery: &Delivery,
         document: &Document,
         publisher: &dyn Publisher,
@@ -104,7 +103,7 @@ impl Editions {
         let key = DeliveryKey::of(delivery);
         let rules = &self.settings.rules;
         let started = self
-            .turn(date, |account, now| {
+            .turn(id, |account, now| {
                 turn::start_delivery(account, &key, rules, now)
             })
             .await?;
@@ -115,14 +114,14 @@ impl Editions {
         let sent = self
             .post(&delivery, document, publisher, &request_budget)
             .await;
-        self.say_sent(&delivery, date, &sent);
+        self.say_sent(&delivery, id, &sent);
         let ended = |account: &Account, now| {
             let attempt = delivery.attempts;
             let change =
                 turn::end_delivery(account, &key, attempt, &sent, request_budget.spent(), now)?;
             Some((change, ()))
         };
-        if let Some((account, ())) = self.turn(date, ended).await? {
+        if let Some((account, ())) = self.turn(id, ended).await? {
             say_held(&account, &key);
         }
         Ok(matches!(sent, Sent::Confirmed { .. }))
@@ -137,7 +136,7 @@ impl Editions {
         publisher: &dyn Publisher,
         request_budget: &Arc<Budget>,
     ) -> Sent {
-        let (date, key) = (document.inputs.date, DeliveryKey::of(delivery));
+        let (id, key) = (document.inputs.id(), DeliveryKey::of(delivery));
         let (rules, attempt) = (&self.settings.rules, delivery.attempts);
         let late = |what| Failure::new(FailureClass::Transient, what);
         // Counted from when it was decided: a slow answer of the store shortens the time, and never
@@ -154,13 +153,13 @@ impl Editions {
             biased;
             sent = publisher.send(&message, request_budget) => sent,
             () = self.sleeper.until(over_at) => Sent::Unknown(late("sending exceeded its time limit")),
-            () = self.hold_strictly(date, lease_until, extend) => {
+            () = self.hold_strictly(id, lease_until, extend) => {
                 Sent::Unknown(late("its lease expired while it was being sent"))
             }
         }
     }
 
-    fn say_sent(&self, delivery: &Delivery, date: Date, sent: &Sent) {
+    fn say_sent(&self, delivery: &Delivery, id: EditionId, sent: &Sent) {
         let destination = delivery.destination.as_str();
         let (outcome, error) = match sent {
             Sent::Confirmed { .. } => ("confirmed", None),
@@ -172,11 +171,11 @@ impl Editions {
         let (node, part) = (self.settings.node.as_str(), delivery.part);
         match error {
             None => {
-                tracing::info!(edition.date = %date, destination, part, outcome, node, "delivery attempted");
+                tracing::info!(edition.id = %id, destination, part, outcome, node, "delivery attempted");
             }
             Some(failure) => {
                 let (error, class) = (failure.detail.as_str(), failure.class.as_str());
-                tracing::warn!(edition.date = %date, destination, part, outcome, error, class, node, "delivery failed");
+                tracing::warn!(edition.id = %id, destination, part, outcome, error, class, node, "delivery failed");
             }
         }
     }
@@ -185,7 +184,7 @@ impl Editions {
     /// now.
     async fn settle(
         &self,
-        date: Date,
+        id: EditionId,
         delivery: &Delivery,
         document: &Document,
         publisher: &dyn Publisher,
@@ -210,7 +209,7 @@ impl Editions {
         let key = DeliveryKey::of(delivery);
         let preferred = publisher.on_unknown();
         let settled = self
-            .turn(date, |account, now| {
+            .turn(id, |account, now| {
                 let spent = request_budget.spent();
                 let change = turn::settle_delivery(
                     account,
@@ -230,7 +229,7 @@ impl Editions {
         }
         let state = settled.and_then(|(_, state)| state);
         if let Some(state) = state {
-            tracing::info!(edition.date = %date, destination = delivery.destination, part = delivery.part, state = state.as_str(), "delivery with unknown outcome settled");
+            tracing::info!(edition.id = %id, destination = delivery.destination, part = delivery.part, state = state.as_str(), "delivery with unknown outcome settled");
         }
         Ok(state.is_some_and(|state| state != State::Unknown))
     }
@@ -245,21 +244,21 @@ impl Editions {
         let held = account.deliveries.iter().filter(|held| held.is_held());
         let gone: Vec<&Delivery> = held.filter(|held| !known(held)).collect();
         for delivery in &gone {
-            self.forget(account.edition.date, delivery).await?;
+            self.forget(account.edition.id, delivery).await?;
         }
         Ok(!gone.is_empty())
     }
 
     /// A destination that is no longer configured cannot be delivered to, and must not hold up the
     /// edition.
-    async fn forget(&self, date: Date, delivery: &Delivery) -> Result<(), Error> {
+    async fn forget(&self, id: EditionId, delivery: &Delivery) -> Result<(), Error> {
         let key = DeliveryKey::of(delivery);
         let why = "the destination is no longer configured";
-        tracing::warn!(edition.date = %date, destination = delivery.destination, "destination is no longer configured; skipping its delivery");
+        tracing::warn!(edition.id = %id, destination = delivery.destination, "destination is no longer configured; skipping its delivery");
         let skip = |account: &Account, now| {
             turn::skip_delivery(account, &key, why, now).map(|change| (change, ()))
         };
-        self.turn(date, skip).await?;
+        self.turn(id, skip).await?;
         Ok(())
     }
 }
@@ -270,7 +269,7 @@ fn say_held(account: &Account, key: &DeliveryKey) {
     let own = deliveries.find(|delivery| DeliveryKey::of(delivery) == *key);
     if let Some(held) = own.filter(|delivery| delivery.is_held()) {
         let (attempts, state) = (held.attempts, held.state.as_str());
-        tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "delivery needs attention: resend it or skip it");
+        tracing::error!(edition.id = %account.edition.id, destination = held.destination, part = held.part, attempts, state, error = held.detail, "delivery needs attention: resend it or skip it");
     }
 }
 
@@ -292,7 +291,7 @@ fn message<'a>(delivery: &'a Delivery, document: &'a Document) -> Message<'a> {
         body: delivery.body.as_deref().unwrap_or(&document.body),
         key: format!(
             "edition:{}/{revision}/{destination}/{part}",
-            document.inputs.date
+            document.inputs.id()
         ),
     }
 }

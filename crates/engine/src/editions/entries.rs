@@ -4,24 +4,27 @@
 //! only what the decision needs is kept of each: a busy fleet publishes more in a day than a node
 //! wants to hold. The texts are read of those that were chosen. No request leaves.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
     budget::Budget,
     edition::{
         plain::plain_text,
         port::{Failure, FailureClass, StorySource, Wanted},
+        quote::Comment,
         rank::{Candidate, Window, rank},
         story::{Listed, StoryKey},
     },
-    source::entry::Entry,
-    store::{self, EntryFilter, Store},
+    source::{SourceId, entry::Entry},
+    store::{self, EntryFilter, SourceFilter, Store},
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-/// How far back today's edition looks.
-const WINDOW: SignedDuration = SignedDuration::from_hours(24);
+/// A day: a longer or shorter window than this is counted back from its end.
+pub const DAY: SignedDuration = SignedDuration::from_hours(24);
+/// Sources of one name that are looked for.
+const NAMESAKES_MAX: usize = 100;
 /// Rows of one page. A row has some kilobytes, and 50 at the very most.
 const PAGE: usize = 200;
 /// Most pages that are read for one edition; what is older than their rows is not looked at.
@@ -39,14 +42,54 @@ pub struct EntryStories {
     pub store: Arc<dyn Store>,
     /// Only of sources in this folder.
     pub category: Option<String>,
+    /// Only of sources of these names; of all if none is named.
+    pub sources: Vec<String>,
+    /// Only with one of these tags of their publishers; with any if none is named.
+    pub tags: Vec<String>,
+    /// How far back an edition looks.
+    pub window: SignedDuration,
 }
 
 impl EntryStories {
+    /// The sources that are meant; nothing if all are. A name that no source has means none.
+    async fn chosen(&self) -> store::Result<Option<BTreeSet<SourceId>>> {
+        if self.sources.is_empty() {
+            return Ok(None);
+        }
+        let mut chosen = BTreeSet::new();
+        for name in &self.sources {
+            let filter = SourceFilter {
+                containing: Some(name.clone()),
+                limit: NAMESAKES_MAX,
+                ..SourceFilter::default()
+            };
+            let found = self.store.list_sources(&filter).await?.rows;
+            let own = found
+                .iter()
+                .filter(|source| source.definition.name == *name);
+            chosen.extend(own.map(|source| source.id));
+        }
+        Ok(Some(chosen))
+    }
+
+    fn has_tag(&self, entry: &Entry) -> bool {
+        let tags = &entry.found.categories;
+        let has = |tag: &String| tags.iter().any(|own| own.eq_ignore_ascii_case(tag));
+        self.tags.is_empty() || self.tags.iter().any(has)
+    }
+
     async fn candidates(
         &self,
         window: Window,
         mut before: Option<i64>,
     ) -> store::Result<Vec<Candidate>> {
+        let chosen = self.chosen().await?;
+        let is_meant = |entry: &&Entry| {
+            chosen
+                .as_ref()
+                .is_none_or(|chosen| chosen.contains(&entry.source))
+                && self.has_tag(entry)
+        };
         let mut candidates = Vec::new();
         for _ in 0..PAGES_MAX {
             let filter = EntryFilter {
@@ -60,6 +103,7 @@ impl EntryStories {
             let found = page
                 .rows
                 .iter()
+                .filter(is_meant)
                 .filter_map(|entry| Candidate::of(entry, window));
             candidates.extend(found);
             before = page.next;
@@ -107,13 +151,14 @@ impl EntryStories {
             discussion_url: None,
             title: candidate.title,
             score: None,
+            comment_count: None,
             published_at: Some(candidate.published_at),
             text: entry.as_ref().and_then(text_of),
         })
     }
 
     async fn stories(&self, wanted: &Wanted) -> store::Result<Vec<Listed>> {
-        let window = window_of(wanted);
+        let window = window_of(wanted, self.window);
         let cursor = if wanted.is_today {
             None
         } else {
@@ -146,23 +191,27 @@ impl StorySource for EntryStories {
         &self,
         _key: &StoryKey,
         _budget: &Arc<Budget>,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<Comment>, Failure> {
         Ok(Vec::new())
     }
 }
 
-/// Today's edition is of the last 24 hours, any other of its day.
-fn window_of(wanted: &Wanted) -> Window {
+/// Today's edition is of the hours before now, any other of those before the end of the day that it
+/// covers; a day is as long as its zone makes it.
+fn window_of(wanted: &Wanted, length: SignedDuration) -> Window {
+    let back_from = |until: Timestamp| Window {
+        from: until.saturating_sub(length).unwrap_or(Timestamp::MIN),
+        until,
+    };
     if wanted.is_today {
-        Window {
-            from: wanted.now.saturating_sub(WINDOW).unwrap_or(Timestamp::MIN),
-            until: wanted.now,
-        }
-    } else {
+        back_from(wanted.now)
+    } else if length == DAY {
         Window {
             from: wanted.day_start,
             until: wanted.day_end,
         }
+    } else {
+        back_from(wanted.day_end)
     }
 }
 
@@ -180,7 +229,7 @@ fn text_of(entry: &Entry) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use almanack_core::source::{SourceId, entry::FoundEntry};
+    use almanack_core::source::entry::FoundEntry;
 
     #[test]
     fn ed_33_teasers_are_no_texts() {

@@ -1,39 +1,40 @@
 //! Why a request about an edition was not carried out.
 
+use crate::reschedule;
 use almanack_core::{
-    edition::{port::BadTemplate, turn::NotNow},
+    edition::{EditionId, port::BadTemplate, turn::NotNow},
     store,
     task::Invalid,
 };
-use jiff::civil::Date;
-
-use crate::reschedule;
 
 /// Why a request was not carried out. Nothing changed, unless it says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no edition of that day.
+    /// There is no such edition.
     #[error("there is no edition of {0}")]
-    Unknown(Date),
+    Unknown(EditionId),
     /// Its day has not come.
-    #[error("{date} is in the future; today's edition is {today}")]
+    #[error("{id} is in the future; today's edition is {today}")]
     Future {
-        /// The day asked for.
-        date: Date,
-        today: Date,
+        /// The edition asked for.
+        id: EditionId,
+        today: EditionId,
     },
+    /// Before there were any.
+    #[error("{0} is before 1970: there is no edition of such a day")]
+    TooEarly(EditionId),
     /// It cannot be done to the edition as it is.
     #[error(transparent)]
     NotNow(#[from] NotNow),
     /// It has no document yet.
     #[error("the edition of {0} has no document yet")]
-    NoDocument(Date),
+    NoDocument(EditionId),
     /// The template cannot be filled.
     #[error("cannot render the template: {0}")]
     Template(#[from] BadTemplate),
     /// It changes faster than we can decide. Part of the request may have taken effect.
     #[error("the edition of {0} kept changing during this request; try again")]
-    Contended(Date),
+    Contended(EditionId),
     /// The task that builds it was refused.
     #[error("could not queue the edition")]
     NotQueued(#[from] reschedule::Error),

@@ -1,21 +1,31 @@
 //! The list of an edition's stories (ED-03, ED-04).
 
-use std::sync::Arc;
-
-use almanack_core::{
-    budget::Budget,
-    edition::{
-        Account,
-        day::{day_before, day_of},
-        port::{Failure, FailureClass, Sensitivity, Wanted},
-        story::Listed,
-        turn,
-    },
-};
-use jiff::civil::Date;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Editions, Error};
 use crate::wake::later;
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        Account, EditionId,
+        day::{day_before, day_of},
+        port::{Failure, FailureClass, Sensitivity, Wanted},
+        same,
+        story::{Listed, Status},
+        turn,
+    },
+};
+
+/// How many times its own number of stories an edition looks past those of earlier days.
+const REPEATS_MAX: usize = 3;
+
+fn unread(error: &almanack_core::store::Error) -> Failure {
+    let detail = format!(
+        "could not read what was published lately: {}",
+        error.chain()
+    );
+    Failure::new(FailureClass::Transient, detail)
+}
 
 impl Editions {
     /// Fetches the list and writes it. `false` if it could not be had. A run that finds another at
@@ -26,32 +36,33 @@ impl Editions {
         budget: &Arc<Budget>,
     ) -> Result<bool, Error> {
         let (rules, now) = (&self.settings.rules, self.clock.now());
-        let start = turn::start_fetch(account, rules, now);
+        let mut start = turn::start_fetch(account, rules, now);
+        start.edition.due_at = self.due_at(account.edition.id);
         let lease_until = start.edition.fetching_until.unwrap_or(now);
         if self.write(account, start).await?.is_none() {
             return Ok(true);
         }
-        let date = account.edition.date;
+        let id = account.edition.id;
         let source = self.outside.source.name().to_owned();
         let over_at = later(self.clock.now(), rules.delivery_time);
         let extend = |account: &Account, held, now| turn::extend_fetch(account, held, rules, now);
         let listed = tokio::select! {
             biased;
-            listed = self.stories(date, budget) => listed,
+            listed = self.stories(id, budget) => listed,
             () = self.sleeper.until(over_at) => {
                 Err(Failure::new(FailureClass::Transient, "fetching the list exceeded its time limit"))
             }
-            () = self.hold_strictly(date, lease_until, extend) => {
-                tracing::warn!(edition.date = %date, "fetching the story list outlasted its lease; discarding this list");
+            () = self.hold_strictly(id, lease_until, extend) => {
+                tracing::warn!(edition.id = %id, "fetching the story list outlasted its lease; discarding this list");
                 return Ok(true);
             }
         };
         let failed = listed.as_ref().err().cloned();
         if let Some(failure) = &failed {
-            tracing::error!(edition.date = %date, error = failure.detail, class = failure.class.as_str(), "could not fetch the story list; the next tick will retry");
+            tracing::error!(edition.id = %id, error = failure.detail, class = failure.class.as_str(), "could not fetch the story list; the next tick will retry");
         }
         let written = self
-            .turn(date, |account, now| {
+            .turn(id, |account, now| {
                 let (spent, source) = (budget.spent(), &source);
                 let change = match &listed {
                     Ok(listed) => turn::fetched(account, source, listed.clone(), spent, now),
@@ -62,18 +73,44 @@ impl Editions {
             .await?;
         match (&failed, written) {
             (None, Some(_)) => {
-                tracing::info!(edition.date = %date, requests = budget.spent(), "story list fetched");
+                tracing::info!(edition.id = %id, requests = budget.spent(), "story list fetched");
             }
             (None, None) => {
-                tracing::info!(edition.date = %date, "the edition already has its stories; discarding this list");
+                tracing::info!(edition.id = %id, "the edition already has its stories; discarding this list");
             }
             _ => {}
         }
         Ok(failed.is_none())
     }
 
-    async fn stories(&self, date: Date, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
-        let (now, limit) = (self.clock.now(), self.settings.rules.stories);
+    /// The pages that editions of this name published within the days in which no story is repeated.
+    async fn published_pages(&self, id: EditionId) -> Result<BTreeSet<String>, Failure> {
+        let days = self.settings.rules.repeat_after_days;
+        let mut pages = BTreeSet::new();
+        let mut date = id.date;
+        for _ in 0..days {
+            let Ok(before) = date.yesterday() else {
+                break;
+            };
+            date = before;
+            let earlier = self.store.load_account(EditionId::new(id.name, date)).await;
+            let earlier = match earlier {
+                // What cannot be read must not hold up this edition (SF-06).
+                Err(error) if error.is_unreadable() => continue,
+                earlier => earlier.map_err(|error| unread(&error))?,
+            };
+            let stories = earlier.map(|account| account.stories).unwrap_or_default();
+            let printed = stories
+                .iter()
+                .filter(|story| story.status == Status::Completed);
+            pages.extend(printed.map(|story| same::page_of(&story.listed.url)));
+        }
+        Ok(pages)
+    }
+
+    async fn stories(&self, id: EditionId, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+        let (now, limit, date) = (self.clock.now(), self.settings.rules.stories, id.date);
+        let published = self.published_pages(id).await?;
         let (day_start, day_end) = day_before(date, &self.settings.zone);
         let wanted = Wanted {
             date,
@@ -81,8 +118,10 @@ impl Editions {
             day_start,
             day_end,
             now,
-            // The filter takes some away.
-            limit: limit + self.settings.filter.map_or(0, |_| limit / 2),
+            // The filter takes some away, and so does what was published lately.
+            limit: limit
+                + self.settings.filter.map_or(0, |_| limit / 2)
+                + published.len().min(limit * REPEATS_MAX),
         };
         let mut listed = self.outside.source.list(&wanted, budget).await?;
         if listed.is_empty() {
@@ -92,6 +131,7 @@ impl Editions {
             );
             return Err(Failure::new(FailureClass::Unusable, detail));
         }
+        listed = same::without(listed, &published);
         // A filter that leaves nothing has judged: asking again would give the same answer. The
         // edition ends empty.
         if let Some(sensitivity) = self.settings.filter {

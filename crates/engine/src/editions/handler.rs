@@ -8,16 +8,25 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    edition::{State, date_of, plan::Requester},
+    edition::{
+        EditionName, State,
+        hold::HoldReason,
+        id_of,
+        plan::{Requester, Waiting},
+        tick_of,
+    },
     finish::Outcome,
     handler::Handler,
+    plan::Firing,
+    target::Target,
     task::ClaimedTask,
+    time::Clock,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Editions, Error,
+    EditionSet, Error,
     run::{End, Stepped, Unwatched},
 };
 use crate::wake::later;
@@ -25,18 +34,46 @@ use crate::wake::later;
 /// When a run comes again after something outside did not work.
 const AFTER_FAILURE: SignedDuration = SignedDuration::from_mins(1);
 
+/// When a node that does not make an edition checks again whether another one does.
+const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(30);
+
+/// Leaves an edition to a node that is configured for it: a node without it must neither fail nor
+/// end its tasks. A tick waits no longer than the window of its slot.
+pub fn elsewhere(now: Timestamp) -> Outcome {
+    tracing::warn!("this node does not make the edition; leaving its task to another node");
+    Outcome::NotNow {
+        at: later(now, ELSEWHERE_AFTER),
+        why: "waits for a node that produces editions",
+    }
+}
+
+/// The edition that a firing ticks: that of its target's subject, or the default one.
+fn ticked_edition(task: &ClaimedTask) -> EditionName {
+    let firing = Firing::read(&task.payload).ok();
+    match firing.map(|firing| firing.target) {
+        Some(Target::Task { subject, .. }) => tick_of(&subject),
+        _ => EditionName::default(),
+    }
+}
+
 /// Tries firings at `EDITION_TICK`.
-pub struct TickHandler(pub Arc<Editions>);
+pub struct TickHandler {
+    pub editions: EditionSet,
+    pub clock: Arc<dyn Clock>,
+}
 
 #[async_trait]
 impl Handler for TickHandler {
-    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
-        match self.0.tick().await {
+    async fn attempt(&self, task: &ClaimedTask) -> Outcome {
+        let Some(editions) = self.editions.get(ticked_edition(task)) else {
+            return elsewhere(self.clock.now());
+        };
+        match editions.tick().await {
             Ok(ticked) => {
                 let did: Vec<String> = ticked.steps.iter().map(Stepped::summary).collect();
                 let after = ticked.steps.last().map(|step| step.after);
                 let state = after.map_or("", State::as_str);
-                let detail = format!("{} {state}: {}", ticked.date, did.join(", "));
+                let detail = format!("{} {state}: {}", ticked.id, did.join(", "));
                 Outcome::done(detail)
             }
             Err(error) => failed(&error, "edition tick failed; the next tick will retry"),
@@ -45,16 +82,22 @@ impl Handler for TickHandler {
 }
 
 /// Tries `EDITION_RUN` tasks.
-pub struct RunHandler(pub Arc<Editions>);
+pub struct RunHandler {
+    pub editions: EditionSet,
+    pub clock: Arc<dyn Clock>,
+}
 
 #[async_trait]
 impl Handler for RunHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
-        let Some(date) = date_of(&task.identity) else {
+        let Some(id) = id_of(&task.identity) else {
             return Outcome::give_up("not an edition's task");
         };
-        match self.0.step(date, Requester::Tick, &Unwatched).await {
-            Ok(stepped) => outcome(&stepped.end, self.0.clock.now()),
+        let Some(editions) = self.editions.get(id.name) else {
+            return elsewhere(self.clock.now());
+        };
+        match editions.step(id, Requester::Tick, &Unwatched).await {
+            Ok(stepped) => outcome(&stepped.end, self.clock.now()),
             Err(error @ (Error::Unknown(_) | Error::NotNow(_))) => {
                 Outcome::give_up(error.to_string())
             }
@@ -66,6 +109,14 @@ impl Handler for RunHandler {
 fn outcome(end: &End, now: Timestamp) -> Outcome {
     match end {
         End::More => Outcome::again(now),
+        // Who decides about it asks for it again.
+        End::Waits(waiting @ Waiting::Held(HoldReason::Approval, None)) => {
+            Outcome::done(waiting.to_string())
+        }
+        // Nobody knows when it is better, or a person decides; they or a tick continue it then.
+        End::Waits(waiting @ Waiting::Held(HoldReason::Quality, None)) => {
+            Outcome::give_up(waiting.to_string())
+        }
         End::Waits(waiting) => Outcome::again(waiting.until()),
         End::Failed => Outcome::again(later(now, AFTER_FAILURE)),
         End::Rests(State::Published) => Outcome::done("published"),

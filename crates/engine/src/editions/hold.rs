@@ -4,8 +4,8 @@
 //! A node that dies stops saying so, and another takes over within a lease, however long the work
 //! itself may take.
 
-use almanack_core::edition::{Account, account::Change};
-use jiff::{Timestamp, civil::Date};
+use almanack_core::edition::{Account, EditionId, account::Change};
+use jiff::Timestamp;
 
 use super::{Editions, Error};
 use crate::wake::later;
@@ -15,14 +15,14 @@ impl Editions {
     /// lost. A failed extension is retried even after the lease has expired: it may still be free.
     pub(super) async fn hold(
         &self,
-        date: Date,
+        id: EditionId,
         extend: impl Fn(&Account, Timestamp) -> Option<(Change, Timestamp)> + Send + Sync,
     ) {
         loop {
-            match self.beat(date, &extend).await {
+            match self.beat(id, &extend).await {
                 Ok(Some(_)) => {}
                 Ok(None) => return,
-                Err(error) => not_extended(date, &error),
+                Err(error) => not_extended(id, &error),
             }
         }
     }
@@ -30,14 +30,14 @@ impl Editions {
     /// The same for what must not be done twice: also until the lease cannot be trusted any more.
     pub(super) async fn hold_strictly(
         &self,
-        date: Date,
+        id: EditionId,
         mut lease_until: Timestamp,
         extend: impl Fn(&Account, Timestamp, Timestamp) -> Option<(Change, Timestamp)> + Send + Sync,
     ) {
         let rules = &self.settings.rules;
         loop {
             let held = lease_until;
-            let beat = self.beat(date, |account, now| extend(account, held, now));
+            let beat = self.beat(id, |account, now| extend(account, held, now));
             let extended = tokio::select! {
                 biased;
                 extended = beat => extended,
@@ -46,7 +46,7 @@ impl Editions {
             match extended {
                 Ok(Some(until)) => lease_until = until,
                 Ok(None) => return,
-                Err(error) => not_extended(date, &error),
+                Err(error) => not_extended(id, &error),
             }
         }
     }
@@ -54,16 +54,16 @@ impl Editions {
     /// Waits for the next beat and extends a lease; nothing if another run has it.
     async fn beat(
         &self,
-        date: Date,
+        id: EditionId,
         extend: impl Fn(&Account, Timestamp) -> Option<(Change, Timestamp)> + Send,
     ) -> Result<Option<Timestamp>, Error> {
         let next = later(self.clock.now(), self.settings.rules.beat());
         self.sleeper.until(next).await;
-        let extended = self.turn(date, extend).await?;
+        let extended = self.turn(id, extend).await?;
         Ok(extended.map(|(_, until)| until))
     }
 }
 
-fn not_extended(date: Date, error: &Error) {
-    tracing::warn!(edition.date = %date, error = error.chain(), "could not extend a lease");
+fn not_extended(id: EditionId, error: &Error) {
+    tracing::warn!(edition.id = %id, error = error.chain(), "could not extend a lease");
 }

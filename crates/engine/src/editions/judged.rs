@@ -11,6 +11,7 @@ use almanack_core::{
     budget::Budget,
     edition::{
         port::{Failure, StorySource, Wanted},
+        quote::Comment,
         story::{Listed, StoryKey},
     },
 };
@@ -54,7 +55,11 @@ impl StorySource for JudgedStories {
             .collect())
     }
 
-    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+    async fn comments(
+        &self,
+        key: &StoryKey,
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<Comment>, Failure> {
         self.source.comments(key, budget).await
     }
 }
@@ -83,12 +88,13 @@ mod tests {
                 discussion_url: Some("http://localhost/talk".to_owned()),
                 title: "title".to_owned(),
                 score: None,
+                comment_count: None,
                 published_at: None,
                 text: None,
             });
             Ok(listed.collect())
         }
-        async fn comments(&self, _: &StoryKey, _: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+        async fn comments(&self, _: &StoryKey, _: &Arc<Budget>) -> Result<Vec<Comment>, Failure> {
             Ok(Vec::new())
         }
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use almanack_core::{
     budget::Budget,
     edition::{
-        Account, State,
-        delivery::Delivery,
+        Account, EditionId, State,
+        delivery::{Delivery, TEST_DESTINATION},
         plan::{Action, Requester, Waiting, plan},
         port::Publisher,
         turn,
     },
 };
-use jiff::{SignedDuration, Timestamp, civil::Date};
+use jiff::{SignedDuration, Timestamp};
 
-use super::{Editions, Error};
+use super::{Editions, Error, quality::Gate};
 use crate::wake::later;
 
 /// Most actions of one step: far more than a step has, so that an error in the plan is an error and
@@ -78,6 +78,17 @@ pub struct Stepped {
 }
 
 impl Stepped {
+    /// A step that found nothing to do before an edition begins.
+    pub(super) fn not_begun(waiting: Waiting) -> Self {
+        Self {
+            before: State::Init,
+            after: State::Init,
+            actions: Vec::new(),
+            requests: 0,
+            end: End::Waits(waiting),
+        }
+    }
+
     /// What was done, or why nothing was, for a log and for the caller of a tick.
     pub fn summary(&self) -> String {
         match (&self.end, self.actions.as_slice()) {
@@ -103,22 +114,27 @@ pub struct Ran {
 }
 
 impl Editions {
-    /// Does what one budget pays for: free actions, and one that spends (ED-01, ED-08).
+    /// Does what one budget pays for: free actions, and one that spends (ED-01, ED-08). In a chain
+    /// that one may be a wave of batches, each of which has such a budget.
     pub async fn step(
         &self,
-        date: Date,
+        id: EditionId,
         requester: Requester,
         observer: &dyn Observer,
     ) -> Result<Stepped, Error> {
-        let budget = Budget::new(self.settings.rules.budget);
+        let budget = Budget::new(self.settings.rules.step_budget());
         let mut before = None;
         let mut actions: Vec<&'static str> = Vec::new();
         let mut paid: Option<Action> = None;
         let (after, end) = loop {
-            let account = self.account(date).await?;
+            let account = self.account(id).await?;
             before.get_or_insert(account.edition.state);
             let action = plan(&account, requester, &self.settings.rules, self.clock.now());
             if action == Action::Rest(State::Aggregating) && self.forget_gone(&account).await? {
+                continue;
+            }
+            if action == Action::Rest(State::Published) && self.went_nowhere(&account) {
+                self.aggregate(&account, Gate::Kept, &budget).await?;
                 continue;
             }
             if let Some(end) = self.end_before(&account, &action, paid.as_ref(), &budget) {
@@ -128,10 +144,10 @@ impl Editions {
             observer.began(&account, &action, &budget);
             actions.push(action.name());
             if actions.len() > ACTIONS_MAX {
-                return Err(Error::Contended(date));
+                return Err(Error::Contended(id));
             }
             if !self.act(&account, &action, &budget).await? {
-                let account = self.account(date).await?;
+                let account = self.account(id).await?;
                 observer.ended(&account);
                 break (account.edition.state, End::Failed);
             }
@@ -150,11 +166,11 @@ impl Editions {
 
     /// Takes an edition from its current state as far as it goes without waiting for anything but
     /// others at work on it (ED-21).
-    pub async fn run(&self, date: Date, observer: &dyn Observer) -> Result<Ran, Error> {
+    pub async fn run(&self, id: EditionId, observer: &dyn Observer) -> Result<Ran, Error> {
         let wait_until = later(self.clock.now(), WAIT_MAX);
         let mut requests: u32 = 0;
         for _ in 0..STEPS_MAX {
-            let stepped = self.step(date, Requester::Person, observer).await?;
+            let stepped = self.step(id, Requester::Person, observer).await?;
             requests = requests.saturating_add(stepped.requests);
             match stepped.end {
                 End::More if observer.goes_on() => {}
@@ -163,11 +179,11 @@ impl Editions {
                     | Waiting::Fetching(until)
                     | Waiting::Sending(until),
                 ) if self.clock.now() < wait_until && observer.goes_on() => {
-                    self.wait_for_others(date, until.min(wait_until), observer)
+                    self.wait_for_others(id, until.min(wait_until), observer)
                         .await?;
                 }
                 end => {
-                    let account = self.account(date).await?;
+                    let account = self.account(id).await?;
                     return Ok(Ran {
                         account,
                         requests,
@@ -176,19 +192,19 @@ impl Editions {
                 }
             }
         }
-        Err(Error::Contended(date))
+        Err(Error::Contended(id))
     }
 
     /// Checks every second whether the other run is done. It only reads: a waiting run writes
     /// nothing.
     async fn wait_for_others(
         &self,
-        date: Date,
+        id: EditionId,
         until: Timestamp,
         observer: &dyn Observer,
     ) -> Result<(), Error> {
         while self.clock.now() < until && observer.goes_on() {
-            let (account, now) = (self.account(date).await?, self.clock.now());
+            let (account, now) = (self.account(id).await?, self.clock.now());
             let Action::Wait(waiting) =
                 plan(&account, Requester::Person, &self.settings.rules, now)
             else {
@@ -199,6 +215,16 @@ impl Editions {
             self.sleeper.until(waiting.until().min(soon)).await;
         }
         Ok(())
+    }
+
+    /// Whether it was only printed, in test mode, and this node would publish it: a test does not
+    /// use up the day.
+    fn went_nowhere(&self, account: &Account) -> bool {
+        let is_test = |name: &str| name == TEST_DESTINATION;
+        let mut publishers = self.outside.publishers.iter();
+        let only_printed = account.deliveries.iter().all(|it| is_test(&it.destination));
+        let tests = publishers.any(|publisher| is_test(publisher.destination()));
+        !account.deliveries.is_empty() && only_printed && !tests
     }
 
     /// Why a step ends before an action, if it does; `paid` is the action that spent something
@@ -214,8 +240,9 @@ impl Editions {
             (Action::Wait(waiting), _) => Some(End::Waits(*waiting)),
             (Action::Rest(state), _) => Some(End::Rests(*state)),
             // What goes out with the last batch need not wait for another tick (ED-17).
-            (Action::Deliver(_), Some(Action::Process(_))) => {
-                let fits = self.requests_for(&account.deliveries) <= budget.left();
+            (Action::Deliver(_), Some(Action::Process(_) | Action::Wave(_))) => {
+                let most = budget.left().min(self.settings.rules.budget);
+                let fits = self.requests_for(&account.deliveries) <= most;
                 (!fits).then_some(End::More)
             }
             (action, Some(_)) if !action.is_free() => Some(End::More),
@@ -248,24 +275,37 @@ impl Editions {
         budget: &Arc<Budget>,
     ) -> Result<bool, Error> {
         let now = self.clock.now();
+        // No action but a wave spends more than a tick may.
+        let own = || Budget::part(budget, self.settings.rules.budget);
         let change = match action {
-            Action::Fetch => return self.fetch(account, budget).await,
+            Action::Fetch => return self.fetch(account, &own()).await,
             Action::Process(keys) => {
-                self.process(account, keys, budget).await?;
+                let only = std::slice::from_ref(keys);
+                self.process(account, only, budget).await?;
+                None
+            }
+            Action::Wave(batches) => {
+                self.process(account, batches, budget).await?;
                 None
             }
             Action::Deliver(due) => {
-                self.deliver(account, due, budget).await?;
+                self.deliver(account, due, &own()).await?;
                 None
             }
             Action::Aggregate => {
-                self.aggregate(account).await?;
+                self.aggregate(account, Gate::Kept, &own()).await?;
                 None
             }
+            Action::Judge => {
+                self.judge(account, &own()).await?;
+                None
+            }
+            Action::Improve(keys) => turn::improve(account, keys, now),
             Action::Reopen => turn::reopen(account, now),
             Action::Recover => Some(turn::recover(account, &self.settings.rules, now)),
             Action::PutBack(keys) => Some(turn::put_back(account, keys, now)),
             Action::GiveUp => Some(turn::give_up(account, now)),
+            Action::EndHold => turn::end_hold(account, self.day_of(account.edition.id)?.1, now),
             Action::Publish => Some(turn::publish(account, now)),
             Action::Wait(_) | Action::Rest(_) => None,
         };

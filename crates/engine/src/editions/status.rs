@@ -9,7 +9,7 @@ use almanack_core::{
         find::{Finding, edition},
     },
     edition::{
-        Account,
+        Account, EditionId,
         document::Document,
         forecast::{Forecast, forecast},
     },
@@ -31,8 +31,8 @@ pub struct Status {
 
 impl Editions {
     /// The status of a day's edition; none if there is none.
-    pub async fn status(&self, date: Date) -> Result<Option<Status>, Error> {
-        let Some(account) = self.shown.load_account(date).await? else {
+    pub async fn status(&self, id: EditionId) -> Result<Option<Status>, Error> {
+        let Some(account) = self.shown.load_account(id).await? else {
             return Ok(None);
         };
         let all = AlertFilter {
@@ -40,7 +40,7 @@ impl Editions {
             limit: ALERTS_MAX,
         };
         let mut alerts = self.shown.load_alerts(all).await?;
-        alerts.retain(|alert| alert.key.about.edition() == Some(date));
+        alerts.retain(|alert| alert.key.about.edition() == Some(id));
         Ok(Some(Status {
             forecast: self.forecast(&account),
             account,
@@ -66,15 +66,32 @@ impl Editions {
     }
 
     /// The edition of a day with all its rows, for a reader.
-    pub async fn look(&self, date: Date) -> Result<Account, Error> {
-        let found = self.shown.load_account(date).await?;
-        found.ok_or(Error::Unknown(date))
+    pub async fn look(&self, id: EditionId) -> Result<Account, Error> {
+        let found = self.shown.load_account(id).await?;
+        found.ok_or(Error::Unknown(id))
     }
 
     /// A stored document for a reader: the latest, or that of a revision.
-    pub async fn show(&self, date: Date, revision: Option<u32>) -> Result<Document, Error> {
-        let found = self.shown.load_document(date, revision).await?;
-        found.ok_or(Error::NoDocument(date))
+    pub async fn show(&self, id: EditionId, revision: Option<u32>) -> Result<Document, Error> {
+        let found = self.shown.load_document(id, revision).await?;
+        found.ok_or(Error::NoDocument(id))
+    }
+
+    /// The first edition after this one that was published, for readers.
+    pub async fn published_after(&self, id: EditionId) -> Result<Option<EditionId>, Error> {
+        Ok(self.shown.published_after(id).await?)
+    }
+
+    /// Published editions that contain `text`, newest first, for readers.
+    pub async fn search(
+        &self,
+        text: &str,
+        before: Option<Date>,
+        limit: usize,
+    ) -> Result<Vec<EditionId>, Error> {
+        let name = self.settings.name;
+        let found = self.shown.search_editions(name, text, before, limit);
+        Ok(found.await?)
     }
 
     /// Editions, newest day first.

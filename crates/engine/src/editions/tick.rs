@@ -1,14 +1,18 @@
 //! Ticks: the day's edition, one step further; and the days before it, put away.
 
-use almanack_core::{
-    edition::{Account, Edition, State, day::day_of, plan::Requester, turn},
-    store::EditionFilter,
-};
-use jiff::civil::Date;
-
 use super::{
     Editions, Error,
     run::{End, Stepped, Unwatched},
+};
+use almanack_core::{
+    edition::{
+        Account, Edition, EditionId, State,
+        day::day_of,
+        hold::SILENCE,
+        plan::{Requester, Waiting},
+        turn::{self, Day},
+    },
+    store::EditionFilter,
 };
 
 /// Most editions that one tick puts away.
@@ -19,26 +23,27 @@ const STEPS_MAX: usize = 1_000;
 /// What a tick did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticked {
-    /// The day whose edition it was.
-    pub date: Date,
+    /// The edition it was about.
+    pub id: EditionId,
     /// What it did, step by step; one unless steps are chained.
     pub steps: Vec<Stepped>,
     /// Earlier editions that it archived.
-    pub archived: Vec<Date>,
+    pub archived: Vec<EditionId>,
 }
 
 impl Editions {
-    /// The present day, in the edition's zone.
-    pub fn today(&self) -> Date {
-        day_of(self.clock.now(), &self.settings.zone)
+    /// The edition of the present day, in the edition's zone.
+    pub fn today(&self) -> EditionId {
+        let date = day_of(self.clock.now(), &self.settings.zone);
+        EditionId::new(self.settings.name, date)
     }
 
     /// One tick (ED-01): today's edition first, so that nothing about an earlier day holds it up
     /// (ED-20).
     pub async fn tick(&self) -> Result<Ticked, Error> {
-        let date = self.today();
-        let steps = self.steps(date).await;
-        let archived = self.put_away(date).await.unwrap_or_else(|error| {
+        let id = self.today();
+        let steps = self.steps(id).await;
+        let archived = self.put_away(id).await.unwrap_or_else(|error| {
             tracing::error!(
                 error = error.chain(),
                 "could not archive earlier editions; the next tick will retry"
@@ -46,19 +51,24 @@ impl Editions {
             Vec::new()
         });
         Ok(Ticked {
-            date,
+            id,
             steps: steps?,
             archived,
         })
     }
 
     /// One step, or in a chain as many as there are.
-    async fn steps(&self, date: Date) -> Result<Vec<Stepped>, Error> {
-        self.open(date).await?;
+    async fn steps(&self, id: EditionId) -> Result<Vec<Stepped>, Error> {
+        if let Some(at) = self.begins_at(id).await? {
+            let stepped = Stepped::not_begun(Waiting::Start(at));
+            self.log(id, &stepped);
+            return Ok(vec![stepped]);
+        }
+        self.open(id).await?;
         let mut steps = Vec::new();
         loop {
-            let stepped = self.step(date, Requester::Tick, &Unwatched).await?;
-            self.log(date, &stepped);
+            let stepped = self.step(id, Requester::Tick, &Unwatched).await?;
+            self.log(id, &stepped);
             let more = stepped.end == End::More;
             steps.push(stepped);
             if !more || !self.settings.rules.chain || steps.len() >= STEPS_MAX {
@@ -68,11 +78,11 @@ impl Editions {
     }
 
     /// What the log of every tick says (ED-28).
-    fn log(&self, date: Date, stepped: &Stepped) {
+    fn log(&self, id: EditionId, stepped: &Stepped) {
         let action = stepped.summary();
         tracing::info!(
             tick.at = %self.clock.now(),
-            edition.date = %date,
+            edition.id = %id,
             edition.state = %stepped.before,
             edition.after = %stepped.after,
             action,
@@ -84,32 +94,38 @@ impl Editions {
 
     /// The edition of a day, created if there is none. Looked for first: a day has one first tick
     /// and many others.
-    pub(super) async fn open(&self, date: Date) -> Result<Edition, Error> {
-        if let Some(account) = self.store.load_account(date).await? {
+    pub(super) async fn open(&self, id: EditionId) -> Result<Edition, Error> {
+        if let Some(account) = self.store.load_account(id).await? {
             return Ok(account.edition);
         }
-        let (edition, created) = self.store.open_edition(date, self.clock.now()).await?;
+        let (edition, created) = self.store.open_edition(id, self.clock.now()).await?;
         if created {
-            tracing::info!(edition.date = %date, "edition created");
+            tracing::info!(edition.id = %id, "edition created");
         }
         Ok(edition)
     }
 
     /// Archives what earlier days left open, saying so, and what was published a week ago (ED-20,
     /// ED-31).
-    async fn put_away(&self, today: Date) -> Result<Vec<Date>, Error> {
+    async fn put_away(&self, today: EditionId) -> Result<Vec<EditionId>, Error> {
         let (now, rules) = (self.clock.now(), &self.settings.rules);
         let open = State::ALL.into_iter().filter(|state| state.is_open());
         let left_over = EditionFilter {
             states: open.chain([State::Empty]).collect(),
-            before: Some(today),
+            name: Some(today.name),
+            before: Some(today.date),
             limit: PUT_AWAY_MAX,
             ..EditionFilter::default()
         };
-        let mut dates = Vec::new();
+        let mut earlier = Vec::new();
         for line in self.store.list_editions(&left_over).await? {
+            let hold = line.edition.waiting();
+            if hold.is_some_and(|hold| hold.is_over(now)) {
+                let id = line.edition.id;
+                passed_over(id, self.end_hold(id).await)?;
+            }
             if turn::is_left_over(&line.edition, now) {
-                dates.push(line.edition.date);
+                earlier.push(line.edition.id);
             }
         }
         let long_ago = now
@@ -117,30 +133,46 @@ impl Editions {
             .map(|at| day_of(at, &self.settings.zone));
         let old = EditionFilter {
             states: vec![State::Published],
+            name: Some(today.name),
             before: long_ago.ok(),
             limit: PUT_AWAY_MAX,
             ..EditionFilter::default()
         };
         let old = self.store.list_editions(&old).await?;
-        dates.extend(old.iter().map(|line| line.edition.date));
+        earlier.extend(old.iter().map(|line| line.edition.id));
         let mut archived = Vec::new();
-        for date in dates {
-            if passed_over(date, self.archive(date).await)?.is_some() {
-                archived.push(date);
+        for id in earlier {
+            if passed_over(id, self.archive(id).await)?.is_some() {
+                archived.push(id);
             }
         }
         Ok(archived)
     }
 
-    async fn archive(&self, date: Date) -> Result<(), Error> {
+    /// Nobody decided about an edition of an earlier day in time. No tick comes for it: what leaves
+    /// is queued.
+    async fn end_hold(&self, id: EditionId) -> Result<(), Error> {
+        let ended = |account: &Account, now| {
+            let change = turn::end_hold(account, Day::Over, now)?;
+            Some((change, ()))
+        };
+        if let Some((account, ())) = self.turn(id, ended).await?
+            && account.edition.state.is_open()
+        {
+            self.request(id, SILENCE).await?;
+        }
+        Ok(())
+    }
+
+    async fn archive(&self, id: EditionId) -> Result<(), Error> {
         let archived = |account: &Account, now| {
             let was = account.edition.state;
             turn::archive(account, now).map(|change| (change, was))
         };
-        if let Some((_, was)) = self.turn(date, archived).await?
+        if let Some((_, was)) = self.turn(id, archived).await?
             && was.is_open()
         {
-            tracing::warn!(edition.date = %date, edition.state = %was, "unfinished edition of an earlier day archived; you can still finish it by its date");
+            tracing::warn!(edition.id = %id, edition.state = %was, "unfinished edition of an earlier day archived; you can still finish it by its date");
         }
         Ok(())
     }
@@ -148,10 +180,10 @@ impl Editions {
 
 /// What came of an earlier edition; nothing if it cannot be read, which must not hold up the others
 /// (SF-06).
-fn passed_over<T>(date: Date, done: Result<T, Error>) -> Result<Option<T>, Error> {
+fn passed_over<T>(id: EditionId, done: Result<T, Error>) -> Result<Option<T>, Error> {
     match done {
         Err(error) if error.is_unreadable() => {
-            tracing::error!(edition.date = %date, error = error.chain(), "skipped an earlier edition after an error; continuing with the others");
+            tracing::error!(edition.id = %id, error = error.chain(), "skipped an earlier edition after an error; continuing with the others");
             Ok(None)
         }
         done => done.map(Some),

@@ -10,20 +10,13 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use almanack_core::{
-    finish::{Finish, Outcome, finish},
-    plan::DISPATCH,
-    store::{ClaimId, Finished},
-    task::{ClaimedTask, Kind, Status, TaskId},
-    time::Clock,
-};
-use jiff::{SignedDuration, Timestamp};
+use almanack_core::time::Clock;
+use jiff::SignedDuration;
 use tokio::sync::mpsc;
 
 use super::{RunnerSettings, measures::Measures};
 use crate::{
-    dispatch::wake_firing,
-    endings::Writing,
+    endings::{Ending, Endings, Writing},
     node::{Holdings, Ports},
     reloadable::Reloadable,
     wake::later,
@@ -39,13 +32,6 @@ const BACKLOG_MAX: usize = 2 * BATCH_MAX;
 /// Until there is room again, where the store takes endings and is only slow. A batch takes a few
 /// of these; ten of them at a time cost a sixth of what a node on SQLite gets done.
 const BACKLOG_WAIT: SignedDuration = SignedDuration::from_millis(1);
-
-/// An attempt that has ended.
-pub(super) struct Ending {
-    pub(super) claim_id: ClaimId,
-    pub(super) task: Arc<ClaimedTask>,
-    pub(super) outcome: Outcome,
-}
 
 /// Endings that are not written yet.
 #[derive(Debug, Default)]
@@ -88,7 +74,7 @@ impl FinisherHandle {
 
 pub(super) struct Finisher {
     ports: Ports,
-    settings: Reloadable<RunnerSettings>,
+    endings: Endings,
     holdings: Holdings,
     pub(super) backlog: Arc<Backlog>,
 }
@@ -100,8 +86,8 @@ impl Finisher {
         holdings: Holdings,
     ) -> Self {
         Self {
+            endings: Endings::new(ports.clone(), settings),
             ports,
-            settings,
             holdings,
             backlog: Arc::default(),
         }
@@ -121,7 +107,9 @@ impl Finisher {
 
     async fn write(&self, endings: &[Ending], measures: &mut Measures) {
         let now = self.ports.clock.now();
-        let finishes = endings.iter().map(|ending| self.decide(ending, now));
+        let finishes = endings
+            .iter()
+            .map(|ending| self.endings.decide(ending, now));
         let mut writing = Writing::of(finishes.collect());
         while let Err(error) = writing.run(&*self.ports.store).await {
             self.backlog.stuck.store(true, Ordering::Relaxed);
@@ -134,115 +122,16 @@ impl Finisher {
             self.ports.sleeper.until(again_at).await;
         }
         self.backlog.stuck.store(false, Ordering::Relaxed);
+        let answers = self.endings.note(endings, writing, measures, now);
         let claims = &self.holdings.claims;
         let mut written = Vec::with_capacity(endings.len());
-        let handlers = self.ports.handlers.get();
-        let wakes = handlers.followed().is_any();
-        let mut ended = Vec::new();
-        for (ending, (finish, answer)) in endings.iter().zip(writing.into_answers()) {
+        for (ending, answer) in endings.iter().zip(answers) {
             self.holdings.counters.ended(ending.outcome.name());
-            let Some(answer) = answer else {
-                claims.give_up(ending.claim_id);
-                continue;
-            };
-            written.push(ending.claim_id);
-            record(measures, ending, answer, now);
-            if wakes && finish.is_final() {
-                ended.push(finish.task_id);
-            }
-            if answer == Finished::Applied && finish.status == Status::Fail && !finish.waits {
-                report_failed(measures, ending, &finish);
+            match answer {
+                Some(_) => written.push(ending.claim_id),
+                None => claims.give_up(ending.claim_id),
             }
         }
         claims.tick_off(written.into_iter());
-        if !ended.is_empty() {
-            self.wake_firings(handlers.followed().take(ended.into_iter()));
-        }
-    }
-
-    /// Has firings looked at whose work has ended; beside the writing of endings, which waits for
-    /// nothing else.
-    fn wake_firings(&self, firings: Vec<TaskId>) {
-        let ports = self.ports.clone();
-        tokio::spawn(async move {
-            for firing in firings {
-                let (store, clock) = (ports.store.as_ref(), ports.clock.as_ref());
-                wake_firing(store, clock, ports.sleeper.as_ref(), firing).await;
-            }
-        });
-    }
-
-    fn decide(&self, ending: &Ending, now: Timestamp) -> Finish {
-        let (handlers, usual) = (self.ports.handlers.get(), self.settings.get().backoff);
-        let mut finish = finish(
-            &ending.task,
-            &ending.outcome,
-            handlers
-                .backoff_of(&ending.task.identity.kind)
-                .unwrap_or(&usual),
-            now,
-            self.ports.entropy.next_u64(),
-        );
-        finish.event_tasks = self
-            .ports
-            .subscriptions
-            .get()
-            .of_finish(&ending.task, &finish);
-        finish
-    }
-}
-
-fn record(measures: &mut Measures, ending: &Ending, answer: Finished, now: Timestamp) {
-    let outcome = ending.outcome.name();
-    if answer == Finished::Late {
-        let task_id = ending.task.id.0;
-        tracing::info!(
-            task.id = task_id,
-            outcome,
-            "an attempt ended after its claim had expired"
-        );
-        metrics::counter!("almanack_fenced_writes_total").increment(1);
-        return;
-    }
-    let of_kind = measures.of(&ending.task.identity.kind);
-    of_kind
-        .duration
-        .record(now.duration_since(ending.task.started_at).as_secs_f64());
-    of_kind.runs(outcome).increment(1);
-}
-
-/// This is not retried automatically, so the log must show it.
-fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
-    let identity = &ending.task.identity;
-    measures.of(&identity.kind).failed.increment(1);
-    tracing::warn!(
-        task.id = ending.task.id.0,
-        task.kind = %identity.kind,
-        task.subject = %identity.subject,
-        attempt = ending.task.attempt,
-        detail = logged_detail(&identity.kind, finish.detail.as_deref()),
-        "task failed permanently"
-    );
-}
-
-/// How much of an outcome's detail is logged. That of a firing may hold what a command printed, and
-/// what a command prints may be a secret: it stays in the history, where reading needs a
-/// permission. Not even its beginning is logged, because no rule distinguishes our words from the
-/// command's.
-fn logged_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
-    detail.filter(|_| kind.as_str() != DISPATCH)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dp_15_what_a_command_printed_is_not_logged() {
-        let printed = Some("exit code 1: password=hunter2");
-        for (kind, logged) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
-            let kind = Kind::parse(kind).unwrap();
-            assert_eq!(logged_detail(&kind, printed), logged, "{kind}");
-        }
     }
 }

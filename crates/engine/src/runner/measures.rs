@@ -16,7 +16,14 @@ const KINDS_MAX: usize = 250;
 const OTHER: &str = "other";
 
 /// How an attempt can end on the node that made it.
-const OUTCOMES: [&str; 5] = ["done", "again", "retry", "give_up", "handed_back"];
+const OUTCOMES: [&str; 6] = [
+    "done",
+    "again",
+    "retry",
+    "give_up",
+    "handed_back",
+    "expired",
+];
 
 /// Exports the counters of a kind before anything of it has run: what first appears when it has
 /// counted hides its first time from every query for its increase.
@@ -29,16 +36,16 @@ pub fn export_kind(kind: &str) {
 }
 
 /// The handles of one kind.
-pub(super) struct KindMeasures {
+pub(crate) struct KindMeasures {
     kind: String,
     /// From due to started.
-    pub(super) wait: Histogram,
+    pub(crate) wait: Histogram,
     /// From started to ended.
-    pub(super) duration: Histogram,
+    pub(crate) duration: Histogram,
     /// Attempts running on this node.
-    pub(super) running: Gauge,
+    pub(crate) running: Gauge,
     /// Tasks that failed for good.
-    pub(super) failed: Counter,
+    pub(crate) failed: Counter,
     runs: BTreeMap<&'static str, Counter>,
 }
 
@@ -56,7 +63,7 @@ impl KindMeasures {
     }
 
     /// How often attempts ended so.
-    pub(super) fn runs(&mut self, outcome: &'static str) -> &Counter {
+    pub(crate) fn runs(&mut self, outcome: &'static str) -> &Counter {
         let kind = &self.kind;
         self.runs.entry(outcome).or_insert_with(|| {
             metrics::counter!("almanack_runs_total", "kind" => kind.clone(), "outcome" => outcome)
@@ -66,13 +73,13 @@ impl KindMeasures {
 
 /// The handles of the kinds seen so far.
 #[derive(Default)]
-pub(super) struct Measures {
+pub(crate) struct Measures {
     kinds: BTreeMap<Kind, KindMeasures>,
     others: Option<KindMeasures>,
 }
 
 impl Measures {
-    pub(super) fn of(&mut self, kind: &Kind) -> &mut KindMeasures {
+    pub(crate) fn of(&mut self, kind: &Kind) -> &mut KindMeasures {
         if self.kinds.len() >= KINDS_MAX && !self.kinds.contains_key(kind) {
             return self.others.get_or_insert_with(|| KindMeasures::new(OTHER));
         }

@@ -68,7 +68,9 @@ impl Shift<'_> {
 }
 
 /// How many of each kind.
-pub(super) fn count_by_kind(tasks: &[ClaimedTask]) -> BTreeMap<Kind, usize> {
+pub(super) fn count_by_kind<'a>(
+    tasks: impl IntoIterator<Item = &'a ClaimedTask>,
+) -> BTreeMap<Kind, usize> {
     let mut counts = BTreeMap::new();
     for task in tasks {
         *counts.entry(task.identity.kind.clone()).or_default() += 1;

@@ -10,17 +10,22 @@ use almanack_core::{
     finish::Outcome,
     store::ClaimId,
     task::{ClaimedTask, Kind},
+    time::CorrectedClock,
 };
 use jiff::Timestamp;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::{
-    finisher::{Backlog, Ending, FinisherHandle},
+    finisher::{Backlog, FinisherHandle},
     measures::Measures,
     shares::{Long, Shares},
 };
 use crate::{
-    counters::Counters, handlers::Handlers, node::Holdings, permits::Permits,
+    counters::Counters,
+    endings::{Ending, expired},
+    handlers::Handlers,
+    node::{Holdings, Ports},
+    permits::Permits,
     reloadable::Reloadable,
 };
 
@@ -36,6 +41,7 @@ struct Attempt {
 /// All of a node's running attempts.
 pub(super) struct Running {
     handlers: Reloadable<Handlers>,
+    clock: Arc<CorrectedClock>,
     finisher: FinisherHandle,
     tasks: JoinSet<Outcome>,
     attempts: BTreeMap<Id, Attempt>,
@@ -47,13 +53,10 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(
-        handlers: Reloadable<Handlers>,
-        finisher: FinisherHandle,
-        holdings: &Holdings,
-    ) -> Self {
+    pub(super) fn new(ports: &Ports, finisher: FinisherHandle, holdings: &Holdings) -> Self {
         Self {
-            handlers,
+            handlers: ports.handlers.clone(),
+            clock: Arc::clone(&ports.clock),
             finisher,
             tasks: JoinSet::new(),
             attempts: BTreeMap::new(),
@@ -122,19 +125,27 @@ impl Running {
     /// Starts an attempt for each task of a claim.
     pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
         self.counters.started(tasks.len());
+        self.long.forget_ended(|id| self.attempts.contains_key(id));
         let handlers = self.handlers.get();
         for task in tasks {
-            let lateness = now.duration_since(task.execute_at).as_secs_f64();
             let measures = self.measures.of(&task.identity.kind);
-            measures.wait.record(lateness);
+            if !task.expiry.is_over(now) {
+                let lateness = now.duration_since(task.execute_at).as_secs_f64();
+                measures.wait.record(lateness);
+            }
             measures.running.increment(1.0);
             *self.counts.entry(task.identity.kind.clone()).or_default() += 1;
             let handler = handlers.of(&task.identity.kind);
             let task = Arc::new(task);
             let attempted = Arc::clone(&task);
-            let spawned = self
-                .tasks
-                .spawn(async move { handler.attempt(&attempted).await });
+            let clock = Arc::clone(&self.clock);
+            let spawned = self.tasks.spawn(async move {
+                // Asked last of all: the claim's answer and the runtime take their time (WK-06).
+                if let Some(unstarted) = expired(&attempted, &clock) {
+                    return unstarted;
+                }
+                handler.attempt(&attempted).await
+            });
             let (id, stop) = (spawned.id(), spawned);
             self.attempts.insert(
                 id,
@@ -202,13 +213,23 @@ impl Running {
 
     /// Reports tasks as never started.
     pub(super) fn hand_back(&self, claim_id: ClaimId, tasks: Vec<ClaimedTask>) {
-        self.counters.started(tasks.len());
-        for task in tasks {
+        let ends = tasks.into_iter().map(|task| (task, Outcome::HandedBack));
+        self.end_untried(claim_id, ends);
+    }
+
+    /// Reports tasks as ended so, without an attempt.
+    pub(super) fn end_untried(
+        &self,
+        claim_id: ClaimId,
+        ends: impl ExactSizeIterator<Item = (ClaimedTask, Outcome)>,
+    ) {
+        self.counters.started(ends.len());
+        for (task, outcome) in ends {
             let task = Arc::new(task);
             self.finisher.end(Ending {
                 claim_id,
                 task,
-                outcome: Outcome::HandedBack,
+                outcome,
             });
         }
     }

@@ -67,6 +67,15 @@ impl Long {
         self.coming.push_back((later(now), id));
     }
 
+    /// Forgets attempts that ended in time, as far as none before them still runs. Most do within
+    /// milliseconds: kept until their second is over, those of a busy node would be a hundred
+    /// thousand.
+    pub(super) fn forget_ended(&mut self, runs: impl Fn(&Id) -> bool) {
+        while self.coming.front().is_some_and(|(_, id)| !runs(id)) {
+            self.coming.pop_front();
+        }
+    }
+
     /// When the next attempt may become long.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.coming.front().map(|(at, _)| *at)

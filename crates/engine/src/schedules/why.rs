@@ -1,22 +1,20 @@
 //! Gathering the facts behind `almanack why`: what the ledger keeps, and what was in force.
 
 use almanack_core::{
-    history::cancellation,
     plan::{
-        Cancelled, Definition, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State,
-        Unfit, Verdict, slot_identity, why,
+        Definition, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State, Unfit,
+        Verdict, slot_identity, why,
     },
-    store::{HistoryPage, LedgerPage},
-    task::{Status, Task, TaskId},
+    store::LedgerPage,
+    task::{Task, TaskId},
 };
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Error, Schedules};
+use crate::kinds::cancelled;
 
 /// Edits looked through for the rule that was in force.
 pub(super) const EDITS_MAX: usize = 1_000;
-/// Decisions and attempts looked through for who cancelled a firing.
-const HISTORY_MAX: usize = 200;
 
 /// Why a slot did or did not fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +56,10 @@ impl Schedules {
         let firing = firing.filter(|_| is_slot);
         let ids: Vec<TaskId> = firing.iter().map(|task| task.id).collect();
         let followed = self.store.load_followed(&ids).await?.pop();
-        let cancelled = self.cancelled(firing.as_ref()).await?;
+        let cancelled = match &firing {
+            Some(firing) => cancelled(&*self.store, firing).await?,
+            None => None,
+        };
         let rule = format!("`{name}` ({})", rule_words(&ready));
         let sentence = why(Facts {
             at,
@@ -107,22 +108,6 @@ impl Schedules {
     async fn firing_at(&self, schedule: &Schedule, at: Timestamp) -> Result<Option<Task>, Error> {
         let identity = slot_identity(&schedule.name, at)?;
         Ok(self.store.load_current(&[identity]).await?.pop().flatten())
-    }
-
-    async fn cancelled(&self, firing: Option<&Task>) -> Result<Option<Cancelled>, Error> {
-        let Some(task) = firing.filter(|task| task.status == Status::Cancelled) else {
-            return Ok(None);
-        };
-        let page = HistoryPage {
-            before: None,
-            limit: HISTORY_MAX,
-        };
-        let records = self.store.load_history(&task.identity, page).await?;
-        let decision = cancellation(task, &records.decisions);
-        Ok(decision.map(|decision| Cancelled {
-            by: decision.origin,
-            at: decision.decided_at,
-        }))
     }
 
     /// What the schedule was planned by after an edit; by what it is now if that edit is not known.

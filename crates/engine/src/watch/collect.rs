@@ -53,10 +53,12 @@ const EDITIONS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Most of those that did.
 const EDITIONS_MAX: usize = 30;
 /// What rests on them.
-const OF_EDITIONS: [Rule; 5] = [
+const OF_EDITIONS: [Rule; 7] = [
     Rule::Overdue,
     Rule::Unfinished,
     Rule::Empty,
+    Rule::Approval,
+    Rule::Quality,
     Rule::Spendthrift,
     Rule::Destination,
 ];
@@ -82,9 +84,11 @@ impl Collector {
             running: store.load_running(RUNNING_MAX).await?,
             claims: store.load_claims(RUNNING_MAX).await?,
             depths: store.load_depths(now).await?,
+            paused: store.load_paused_kinds(now).await?,
             nodes: store.load_nodes().await?,
             troubles: store.load_troubles().await?,
             parked: parked(store).await?,
+            calendars: store.load_calendar_versions().await?,
             sources: sources(store).await?,
             spending: spending(store, settings, now).await?,
             ..Facts::default()
@@ -373,7 +377,7 @@ async fn editions(
         facts.unsure.extend(OF_EDITIONS);
     }
     for line in lines {
-        match store.load_account(line.edition.date).await {
+        match store.load_account(line.edition.id).await {
             // The store says so; what else is wrong must be reported all the same (SF-06).
             Err(error) if error.is_unreadable() => facts.unsure.extend(OF_EDITIONS),
             account => facts.editions.extend(account?),

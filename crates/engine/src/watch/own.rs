@@ -111,6 +111,7 @@ async fn notify(watching: &Watching, (alert, news): (&Alert, News), now: Timesta
         alert: alert.clone(),
         news,
         channels: None,
+        review: None,
     };
     let answers = watching.notifier.notify(&[notice]).await;
     let taken = |outcome: &Outcome| matches!(outcome, Outcome::Taken(_));

@@ -16,7 +16,7 @@ use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request},
     store::{HistoryPage, Store, TaskFilter, TaskStore},
     target::{Launcher, Target},
-    task::{ClaimedTask, Kind, Status, Task, TaskId, Term},
+    task::{ClaimedTask, Expiry, Kind, Status, Task, TaskId, Term},
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
@@ -243,6 +243,8 @@ fn claimed(house: &House, attempt: u32, target: Target) -> ClaimedTask {
         started_at: now,
         payload: task.payload,
         callback_url: None,
+        call_options: None,
+        expiry: Expiry::NEVER,
         revision: task.revision,
     }
 }

@@ -1,25 +1,34 @@
 //! Editions on both databases, with an outside world that behaves as configured.
 
+mod deadline;
 mod deliveries;
+mod desk;
 mod leases;
 mod logs;
+mod opening;
 mod outage;
 mod people;
+mod quality;
 mod racing;
+mod sharing;
 mod ticks;
 mod unreadable;
+mod wave;
 
 use std::sync::Arc;
 
 use almanack_core::{
     alert::{About, decide::Behaviour, facts::Bounds},
-    edition::{Account, State, delivery, rules::Rules, story::Status},
+    edition::{Account, EditionId, EditionName, State, delivery, rules::Rules, story::Status},
     event::outgoing::Subscriptions,
     store::{AlertFilter, Store},
-    time::Sleeper,
+    time::{Clock, Sleeper},
 };
 use almanack_engine::{
-    editions::{Editions, Settings, Ticked},
+    editions::{
+        Editions, Settings, Ticked,
+        handler::{RunHandler, TickHandler},
+    },
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     watch::{Watch, WatchSettings, Watching},
@@ -28,7 +37,7 @@ use almanack_testkit::{
     clock::ManualClock,
     edition_harness::{Call, EditionHarness},
 };
-use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 /// Every rule becomes a test on each database.
 macro_rules! on_both {
@@ -86,11 +95,13 @@ struct Room {
 
 fn settings() -> Settings {
     Settings {
+        name: EditionName::default(),
         rules: Rules::default(),
         zone: TimeZone::UTC,
         title: "Daily".to_owned(),
         language: "zh-CN".to_owned(),
         filter: None,
+        ready_by: None,
         ticks: None,
         node: "node".to_owned(),
     }
@@ -114,21 +125,40 @@ impl Room {
     }
 
     fn editions_that_wait_by(&self, sleeper: Arc<dyn Sleeper>) -> Arc<Editions> {
+        self.editions_on(self.clock.clone(), sleeper)
+    }
+
+    /// The same by another clock than the one that the test moves.
+    fn editions_on(&self, clock: Arc<dyn Clock>, sleeper: Arc<dyn Sleeper>) -> Arc<Editions> {
         let kinds = Kinds {
             accept_any: true,
             ..Kinds::default()
         };
-        let rescheduler = Rescheduler::new(self.store.clone(), self.clock.clone(), kinds);
+        let rescheduler = Rescheduler::new(self.store.clone(), clock.clone(), kinds);
         Arc::new(Editions {
             store: self.store.clone(),
             shown: self.store.clone(),
-            clock: self.clock.clone(),
+            clock,
             sleeper,
             rescheduler: Arc::new(rescheduler),
             outside: self.news.outside(),
             settings: self.settings.clone(),
             subscriptions: self.subscriptions.clone(),
         })
+    }
+
+    fn run_handler(&self, editions: Arc<Editions>) -> RunHandler {
+        RunHandler {
+            editions: editions.into(),
+            clock: self.clock.clone(),
+        }
+    }
+
+    fn tick_handler(&self) -> TickHandler {
+        TickHandler {
+            editions: self.editions().into(),
+            clock: self.clock.clone(),
+        }
     }
 
     /// A round of the watch.
@@ -154,7 +184,7 @@ impl Room {
         self.open_alerts_of(today()).await
     }
 
-    async fn open_alerts_of(&self, date: Date) -> Vec<String> {
+    async fn open_alerts_of(&self, id: EditionId) -> Vec<String> {
         self.look().await;
         let open = AlertFilter {
             closed_from: Timestamp::MAX,
@@ -162,7 +192,7 @@ impl Room {
         };
         let mut alerts = self.store.load_alerts(open).await.unwrap();
         alerts.retain(|alert| alert.is_open() && alert.cool_down_since.is_none());
-        alerts.retain(|alert| alert.key.about.edition() == Some(date));
+        alerts.retain(|alert| alert.key.about.edition() == Some(id));
         let mut names: Vec<String> = alerts
             .iter()
             .map(|alert| match &alert.key.about {
@@ -192,8 +222,8 @@ impl Room {
         self.account_of(today()).await
     }
 
-    async fn account_of(&self, date: Date) -> Account {
-        self.editions().account(date).await.unwrap()
+    async fn account_of(&self, id: EditionId) -> Account {
+        self.editions().account(id).await.unwrap()
     }
 
     fn sent_to(&self, destination: &str) -> usize {
@@ -205,8 +235,8 @@ fn room_now(room: &Room) -> Timestamp {
     almanack_core::time::Clock::now(room.clock.as_ref())
 }
 
-fn today() -> Date {
-    jiff::civil::date(2026, 1, 4)
+fn today() -> EditionId {
+    jiff::civil::date(2026, 1, 4).into()
 }
 
 /// What a tick did, in one line.

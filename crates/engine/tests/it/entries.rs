@@ -11,7 +11,7 @@ use almanack_core::{
     source::{Definition, Source, SourceId, entry::FoundEntry},
     store::{Added, SourceWrite, Store, Written},
 };
-use almanack_engine::editions::entries::EntryStories;
+use almanack_engine::editions::entries::{DAY, EntryStories};
 use almanack_testkit::fixture::START;
 use jiff::{SignedDuration, Timestamp, civil::date};
 
@@ -96,12 +96,15 @@ async fn listed_in(
     let stories = EntryStories {
         store: Arc::clone(store),
         category,
+        sources: Vec::new(),
+        tags: Vec::new(),
+        window: DAY,
     };
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
     let key = StoryKey("entry:1".to_owned());
     let said = stories.comments(&key, &budget).await.unwrap();
-    assert_eq!(said, Vec::<String>::new(), "entries have no comments");
+    assert_eq!(said, [], "entries have no comments");
     listed
 }
 
@@ -131,6 +134,7 @@ async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(fixture: Fixture
         key: found[0].key.clone(),
         discussion_url: None,
         score: None,
+        comment_count: None,
         text: None,
     };
     assert_eq!(found[0], first);

@@ -363,6 +363,9 @@ async fn dp_19_a_node_that_dies_after_the_hand_over_puts_nothing_twice() {
         lease_until: world.time.now() + SignedDuration::from_secs(30),
         slots: 1,
         limits: vec![(Kind::parse(KIND).unwrap(), 0)],
+        kinds: Vec::new(),
+        rates: Vec::new(),
+        turns: Vec::new(),
     };
     let first = world.store.claim(claim(1)).await.unwrap().tasks.remove(0);
     let firing = Firing::read(&first.payload).unwrap();

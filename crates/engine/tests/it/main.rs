@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
+mod bulk;
 mod calendars;
 mod chain;
 mod clock;
@@ -13,17 +14,21 @@ mod editions;
 mod endings;
 mod entries;
 mod event_delivery;
+mod expiry;
 mod fixture;
 mod follow;
 mod forgotten;
+mod inbox;
 mod kinds;
 mod lock;
 mod monitors;
+mod newsletter;
 mod node;
 mod operators;
 mod permits;
 mod ping_delivery;
 mod planner;
+mod radar;
 mod refusals;
 mod reserved;
 mod retention;
@@ -34,3 +39,4 @@ mod sources;
 mod unreadable;
 mod virtual_time;
 mod watch;
+mod work;

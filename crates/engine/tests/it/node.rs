@@ -382,13 +382,14 @@ async fn a_node_publishes_what_is_wrong_with_it_until_it_is_over() {
 }
 
 async fn archive_edition(store: &dyn Store, date: Date, now: Timestamp) {
-    let (edition, _) = store.open_edition(date, now).await.unwrap();
+    let (edition, _) = store.open_edition(date.into(), now).await.unwrap();
     let listed = Listed {
         key: StoryKey("hn:1".to_owned()),
         url: "https://example.org".to_owned(),
         discussion_url: None,
         title: "A story".to_owned(),
         score: None,
+        comment_count: None,
         published_at: None,
         text: None,
     };
@@ -421,7 +422,12 @@ async fn ed_31_stories_of_archived_editions_are_forgotten_and_the_editions_stay(
     let running = tokio::spawn(node.run(stop.clone()));
     pause(Duration::from_mins(1)).await;
     for (date, stories) in [(old, 0), (young, 1)] {
-        let account = house.store.load_account(date).await.unwrap().unwrap();
+        let account = house
+            .store
+            .load_account(date.into())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(account.stories.len(), stories, "{date}");
     }
     stop.cancel();

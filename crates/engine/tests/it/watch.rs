@@ -14,16 +14,20 @@ use almanack_core::{
         port::{Answer, Notice, Notifier, Outcome},
     },
     backoff::Backoff,
+    calendar::{Copy, Fetched, Fetcher},
     finish::{Outcome as Ending, finish},
-    plan::{Arrival, Definition, Overlap, PingKind, Schedule},
+    plan::{Arrival, Definition, Origin, Overlap, PingKind, Schedule},
     store::{AlertFilter, ClaimId, MonitorKey, MonitorKeys, Store},
     target::Target,
     task::ClaimedTask,
 };
 use almanack_engine::{
+    calendars::Calendars,
     health::Health,
     reloadable::Reloadable,
+    schedules::Schedules,
     watch::{Watch, WatchSettings, Watching},
+    zones::Zones,
 };
 use almanack_store::postgres::PostgresStore;
 use almanack_testkit::{
@@ -39,6 +43,7 @@ use crate::fixture::{Fixture, hourly, on_both};
 
 on_both!(
     of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back,
+    dp_21_a_calendar_that_cannot_be_read_is_one_alert_until_it_can,
     dp_23_a_missed_ping_is_one_alert_until_the_next_ping,
     a_schedule_that_fails_again_and_again_is_one_alert_until_it_works,
     a_schedules_alerts_go_where_it_says,
@@ -176,6 +181,55 @@ async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_reported(fixture: Fixtur
 }
 
 /// Whatever the monitor is down for, and for however long: one alert, until the next ping.
+/// Fails until it is set not to.
+struct Address(Mutex<bool>);
+
+#[async_trait]
+impl Fetcher for Address {
+    async fn fetch(&self, _: &str, _: Option<&Copy>) -> Result<Fetched, String> {
+        if *self.0.lock().unwrap() {
+            return Err("HTTP 500".to_owned());
+        }
+        let text = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20260106\nEND:VEVENT\nEND:VCALENDAR\n";
+        let text = text.to_owned();
+        Ok(Fetched::Text(Copy {
+            text,
+            ..Copy::default()
+        }))
+    }
+}
+
+async fn dp_21_a_calendar_that_cannot_be_read_is_one_alert_until_it_can(fixture: Fixture) {
+    let world = World::on(&fixture);
+    let schedules = Schedules::new(
+        Arc::clone(&world.store),
+        world.clock.clone(),
+        Arc::new(Zones::default()),
+    );
+    let address = Arc::new(Address(Mutex::new(true)));
+    let calendars = Calendars::new(
+        Arc::clone(&world.store),
+        world.clock.clone(),
+        Arc::new(schedules),
+    )
+    .reading_by(address.clone());
+    let url = serde_json::from_str(r#"{"url":"https://example.org/de.ics"}"#).unwrap();
+    calendars.put("de", url, Origin::Api).await.unwrap();
+    let mut both = [world.watch(), world.watch()];
+    let mut pass = async |minutes: i64| {
+        for _ in 0..minutes {
+            calendars.pass().await.unwrap();
+            world.rounds(&mut both, 60).await;
+        }
+        world.ears.take()
+    };
+    let about = || "calendar:de".to_owned();
+    assert_eq!(pass(14).await, [], "two failures may be an accident");
+    assert_eq!(pass(20).await, [(News::Opened, Rule::Failing, about())]);
+    Ears::set(&address.0, false);
+    assert_eq!(pass(120).await, [(News::Closed, Rule::Failing, about())]);
+}
+
 async fn dp_23_a_missed_ping_is_one_alert_until_the_next_ping(fixture: Fixture) {
     let target = Target::Ping { note: None };
     let backup = Definition {

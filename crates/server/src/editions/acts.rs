@@ -4,7 +4,7 @@ use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
 use axum::Extension;
 
-use super::{Dated, editions, refuse_key, report, runs::Runs, view::line};
+use super::{Dated, editions_of, refuse_key, report, runs::Runs, view::line};
 use crate::prelude::*;
 use crate::receipts::ReceiptView;
 
@@ -73,22 +73,22 @@ pub(super) fn receipt_view(
 pub(crate) async fn run_edition(
     State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
-    Dated(date): Dated,
+    Dated(id): Dated,
     call: Call,
 ) -> Result<(StatusCode, Json<EditionRunView>)> {
     refuse_key(&call)?;
     let body: RunEditionBody = call.json_or_default()?;
-    let editions = editions(&state)?;
-    let date = editions.day(Some(date))?;
+    let editions = editions_of(&state, id)?;
+    let id = editions.day(Some(id))?;
     if body.wait {
-        let ran = runs.build(editions, date).await?;
+        let ran = runs.build(editions, id).await?;
         return Ok((StatusCode::OK, Json(EditionRunView::ran(&ran)?)));
     }
-    let requested = editions.request(date, &call.requester.origin()).await?;
+    let requested = editions.request(id, &call.requester.origin()).await?;
     let (state, receipt) = (requested.account.edition.state, requested.receipt.as_ref());
     let message = match receipt {
-        Some(_) => format!("the edition of {date} is queued"),
-        None => format!("the edition of {date} is {state}; nothing left to build"),
+        Some(_) => format!("the edition of {id} is queued"),
+        None => format!("the edition of {id} is {state}; nothing left to build"),
     };
     let view = EditionRunView {
         published: None,
@@ -119,15 +119,15 @@ pub(crate) struct EditionPublishView {
 pub(crate) async fn publish_edition(
     State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
-    Dated(date): Dated,
+    Dated(id): Dated,
     call: Call,
 ) -> Result<Json<EditionPublishView>> {
     refuse_key(&call)?;
-    let editions = editions(&state)?.clone();
-    let date = editions.day(Some(date))?;
+    let editions = editions_of(&state, id)?.clone();
+    let id = editions.day(Some(id))?;
     let by = call.requester.origin();
     let forced = runs
-        .carry_out(async move { editions.force_publish(date, &by).await })
+        .carry_out(async move { editions.force_publish(id, &by).await })
         .await?;
     Ok(Json(EditionPublishView {
         edition: line(&forced.account),
@@ -168,14 +168,16 @@ pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<()> 
 )]
 pub(crate) async fn retry_edition(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
     call: Call,
 ) -> Result<Json<EditionRetryView>> {
     refuse_key(&call)?;
     let body: RetryEditionBody = call.json_or_default()?;
     check_retries(body.retries_max, "retries_max")?;
     let by = call.requester.origin();
-    let retried = editions(&state)?.retry(date, body.retries_max, &by).await?;
+    let retried = editions_of(&state, id)?
+        .retry(id, body.retries_max, &by)
+        .await?;
     Ok(Json(EditionRetryView {
         edition: line(&retried.account),
         stories: retried.stories,
@@ -189,12 +191,12 @@ pub(crate) async fn retry_edition(
 )]
 pub(crate) async fn reset_edition(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
     call: Call,
 ) -> Result<Json<EditionLine>> {
     refuse_key(&call)?;
-    let account = editions(&state)?
-        .reset(date, &call.requester.origin())
+    let account = editions_of(&state, id)?
+        .reset(id, &call.requester.origin())
         .await?;
     Ok(Json(line(&account)))
 }

@@ -8,10 +8,9 @@
 
 mod view;
 
-use almanack_core::edition::Account;
+use almanack_core::edition::{Account, EditionId};
 use almanack_engine::editions::{Editions, Error};
 use axum::Extension;
-use jiff::civil::Date;
 
 use self::view::{
     ForcePublishedView, Refused, ResetTaskView, RetriedTasksView, StandView, TaskStatusView,
@@ -52,7 +51,7 @@ type DayAsked = Result<Asked<DayQuery>>;
 
 struct Asking {
     editions: Arc<Editions>,
-    date: Date,
+    id: EditionId,
 }
 
 impl Asking {
@@ -67,8 +66,8 @@ impl Asking {
             let detail = format!("the query names {query}, the body {body}; name one day");
             return Err(Problem::invalid("date", detail));
         }
-        let date = editions.day(query.or(body))?;
-        Ok(Self { editions, date })
+        let id = editions.day(query.or(body).map(EditionId::from))?;
+        Ok(Self { editions, id })
     }
 
     /// As [`Self::about`], for a call whose body contains only the day.
@@ -81,7 +80,7 @@ impl Asking {
 
     /// Builds the edition as far as possible; a failure carries its state, too.
     async fn build(&self, runs: &Runs) -> Result<(Reported, StandView), Refused> {
-        let ran = runs.build(&self.editions, self.date).await?;
+        let ran = runs.build(&self.editions, self.id).await?;
         let stand = self.stand(&ran.account);
         match report(&ran.account, &ran.end) {
             Ok(report) => Ok((report, stand)),
@@ -137,18 +136,18 @@ pub(crate) async fn trigger_export(
     let call = call?;
     let asking = Asking::of(&state, query, &call)?;
     let by = call.requester.origin();
-    let requested = asking.editions.request(asking.date, &by).await?;
+    let requested = asking.editions.request(asking.id, &by).await?;
     let account = &requested.account;
-    let (date, state) = (asking.date, account.edition.state);
+    let (id, state) = (asking.id, account.edition.state);
     let receipt = receipt_view(&account.edition, requested.receipt.as_ref())?;
     let published = account.edition.is_published();
     let message = match (&receipt, published) {
         (Some(_), _) => {
-            format!("the edition of {date} is queued; see /task-status for its progress")
+            format!("the edition of {id} is queued; see /task-status for its progress")
         }
-        (None, true) => format!("the edition of {date} is already published"),
+        (None, true) => format!("the edition of {id} is already published"),
         (None, false) => {
-            format!("the edition of {date} is {state}; retry or reset it to build it again")
+            format!("the edition of {id} is {state}; retry or reset it to build it again")
         }
     };
     Ok(Json(TriggeredView {
@@ -175,19 +174,19 @@ pub(crate) async fn force_publish(
     let call = call?;
     let by = call.requester.origin();
     let asking = Asking::of(&state, query, &call)?;
-    let (editions, date) = (asking.editions.clone(), asking.date);
+    let (editions, id) = (asking.editions.clone(), asking.id);
     let forced = runs
-        .carry_out(async move { editions.force_publish(date, &by).await })
+        .carry_out(async move { editions.force_publish(id, &by).await })
         .await?;
     let account = &forced.account;
     let success = account.edition.is_published();
     let (printed, left_out) = (account.counts().completed, forced.left_out);
     let message = if success {
-        format!("the edition of {date} is published with {printed} stories; {left_out} left out")
+        format!("the edition of {id} is published with {printed} stories; {left_out} left out")
     } else {
         let open = super::open_destinations(account).join(", ");
         let state = account.edition.state;
-        format!("the edition of {date} is {state}: {open} refused it; it will be retried")
+        format!("the edition of {id} is {state}: {open} refused it; it will be retried")
     };
     Ok(Json(ForcePublishedView {
         success,
@@ -216,10 +215,10 @@ pub(crate) async fn retry_failed_tasks(
     check_retries(body.max_retries, "maxRetries")?;
     let Asked(query) = query?;
     let asking = Asking::about(&state, query.date.as_deref(), body.date.as_deref())?;
-    let (editions, date) = (&asking.editions, asking.date);
-    let before = editions.account(date).await?.edition.state;
+    let (editions, id) = (&asking.editions, asking.id);
+    let before = editions.account(id).await?.edition.state;
     let by = call.requester.origin();
-    let retried = editions.retry(date, body.max_retries, &by).await?;
+    let retried = editions.retry(id, body.max_retries, &by).await?;
     let count = retried.stories;
     let mut view = RetriedTasksView {
         success: true,
@@ -258,12 +257,12 @@ pub(crate) async fn reset_task(
     let call = call?;
     let asking = Asking::of(&state, query, &call)?;
     let by = call.requester.origin();
-    let account = asking.editions.reset(asking.date, &by).await?;
+    let account = asking.editions.reset(asking.id, &by).await?;
     Ok(Json(ResetTaskView {
         success: true,
         message: format!(
             "the edition of {} starts over with its current stories",
-            asking.date
+            asking.id
         ),
         stand: asking.stand(&account),
     }))
@@ -283,9 +282,9 @@ pub(crate) async fn task_status(
 ) -> Result<Json<TaskStatusView>, Refused> {
     let Asked(query) = query?;
     let asking = Asking::about(&state, query.date.as_deref(), None)?;
-    Ok(Json(match asking.editions.look(asking.date).await {
+    Ok(Json(match asking.editions.look(asking.id).await {
         Ok(account) => TaskStatusView::standing(asking.stand(&account)),
-        Err(unknown @ Error::Unknown(_)) => TaskStatusView::none(asking.date, unknown.to_string()),
+        Err(unknown @ Error::Unknown(_)) => TaskStatusView::none(asking.id, unknown.to_string()),
         Err(error) => return Err(error.into()),
     }))
 }

@@ -2,7 +2,7 @@
 
 use almanack_core::edition::document::Document;
 
-use super::{Dated, editions};
+use super::{Dated, editions_of};
 use crate::prelude::*;
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
@@ -27,11 +27,11 @@ pub(crate) struct DocumentQuery {
 )]
 pub(crate) async fn get_document(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
     Asked(query): Asked<DocumentQuery>,
     headers: HeaderMap,
 ) -> Answer {
-    let document = editions(&state)?.show(date, query.revision).await?;
+    let document = editions_of(&state, id)?.show(id, query.revision).await?;
     Ok(answer(document, &headers))
 }
 
@@ -45,10 +45,10 @@ pub(crate) async fn get_document(
 )]
 pub(crate) async fn preview_edition(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
     headers: HeaderMap,
 ) -> Answer {
-    let document = editions(&state)?.preview(date).await?;
+    let document = editions_of(&state, id)?.preview(id).await?;
     Ok(answer(document, &headers))
 }
 

@@ -1,9 +1,11 @@
 //! Pages of editions, newest day first.
 
-use almanack_core::{edition::State as EditionState, store::EditionFilter};
-use jiff::civil::Date;
+use almanack_core::{
+    edition::{EditionId, State as EditionState},
+    store::EditionFilter,
+};
 
-use super::{editions, parse_date, view::EditionsView};
+use super::{any_editions, parse_id, parse_name, view::EditionsView};
 use crate::prelude::*;
 
 #[derive(Deserialize, IntoParams)]
@@ -16,6 +18,8 @@ pub(crate) struct EditionsQuery {
     /// Only editions that were published at some time.
     #[serde(default)]
     published: bool,
+    /// Only editions of this name; `default` is the one that is configured without.
+    name: Option<String>,
     /// Page size, 1 to 500. Default: 50.
     limit: Option<usize>,
     /// The `next_cursor` of the previous page.
@@ -33,10 +37,10 @@ pub(crate) async fn list_editions(
     Asked(query): Asked<EditionsQuery>,
 ) -> Result<Json<EditionsView>> {
     let (filter, page) = query.into_filter()?;
-    let mut lines = editions(&state)?.list(&filter).await?;
+    let mut lines = any_editions(&state)?.list(&filter).await?;
     let more = paging::cut(&mut lines, page);
     let last = lines.last().filter(|_| more);
-    let next_cursor = last.map(|line| paging::cursor(line.edition.date));
+    let next_cursor = last.map(|line| paging::cursor(line.edition.id));
     Ok(Json(EditionsView {
         editions: lines,
         next_cursor,
@@ -48,10 +52,12 @@ impl EditionsQuery {
     fn into_filter(self) -> Result<(EditionFilter, usize)> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         let state = self.state.as_deref().map(parse_state).transpose()?;
+        let name = self.name.as_deref().map(parse_name);
         let filter = EditionFilter {
             states: state.into_iter().collect(),
             published: self.published,
-            before: self.cursor.as_deref().map(parse_cursor).transpose()?,
+            name: name.transpose()?,
+            after: self.cursor.as_deref().map(parse_cursor).transpose()?,
             limit: page + 1,
             ..EditionFilter::default()
         };
@@ -66,6 +72,6 @@ fn parse_state(text: &str) -> Result<EditionState> {
     })
 }
 
-fn parse_cursor(text: &str) -> Result<Date> {
-    paging::read(text, |date| parse_date(date).ok())
+fn parse_cursor(text: &str) -> Result<EditionId> {
+    paging::read(text, |id| parse_id(id).ok())
 }

@@ -1,33 +1,77 @@
-//! Published editions as pages for readers, and as an Atom feed (ED-34).
+//! Published editions as pages for readers, as feeds, and as an archive to search (ED-34).
 //!
 //! Readers see only published content: while an edition is being rebuilt, its last published
 //! document is shown. Everything comes from the stored inputs of the document and was written by
 //! others: texts are escaped, only web addresses become links, and the content security policy
 //! blocks scripts and loading. Public unless `edition.public` is off.
 
-mod feed;
-mod html;
+pub(crate) mod feeds;
+pub(crate) mod html;
+mod sample;
+pub(crate) mod search;
+pub(crate) mod sitemap;
+mod template;
+mod view;
 
-use almanack_core::edition::{Edition, State as EditionState};
+use std::collections::BTreeMap;
+
+use almanack_core::edition::{
+    Edition, EditionId, EditionName, State as EditionState, port::BadTemplate,
+};
 use almanack_core::store::{EditionFilter, EditionLine};
 use almanack_core::{edition::document::Document, token::Scope};
 use almanack_engine::editions::{Editions, Error};
-use axum::{Extension, extract::Request, middleware::Next};
+use axum::{
+    Extension,
+    extract::{Path, Request},
+    middleware::Next,
+};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-use super::{Dated, editions, parse_date};
+use self::{html::Loads, view::Around};
+use super::{editions, editions_named, editions_of, parse_date, parse_id, parse_name};
 use crate::prelude::*;
 use crate::{access::Authentication, problem::Page};
 
 pub(crate) use html::is_web;
+pub use template::PageTemplate;
 
-/// Editions on a page of the index.
-const INDEX_MAX: usize = 100;
-/// Editions in the feed.
-const FEED_MAX: usize = 20;
+/// Editions on a page of the index. The document of each is read.
+const INDEX_MAX: usize = 30;
 /// How many revisions to search for the last published one.
-const REVISIONS_MAX: u32 = 20;
+const REVISIONS_MAX: u32 = 120;
+
+/// What an operator decided about readers' pages.
+#[derive(Debug, Clone, Default)]
+pub struct ReaderPages {
+    pub template: PageTemplate,
+    /// Whether pages show stories' own pictures, which readers' browsers then fetch from the
+    /// stories' sites.
+    pub images: bool,
+    /// Those of named editions.
+    pub named: BTreeMap<EditionName, ReaderPages>,
+}
+
+impl ReaderPages {
+    /// Those of the editions of a name.
+    fn of(&self, name: EditionName) -> &Self {
+        self.named.get(&name).unwrap_or(self)
+    }
+
+    fn loads(&self) -> Loads {
+        match (self.template.is_built_in(), self.images) {
+            (false, _) => Loads::OwnTemplate,
+            (true, true) => Loads::Images,
+            (true, false) => Loads::Nothing,
+        }
+    }
+
+    /// What the page of a document depends on beside the document.
+    fn tag(&self) -> String {
+        format!("{} {}", self.images, self.template.text())
+    }
+}
 
 /// Lets every client read, or only clients with scope `read`.
 pub(crate) async fn guard(
@@ -69,18 +113,37 @@ pub(crate) async fn index_page(
     query: Result<Asked<IndexQuery>>,
     headers: HeaderMap,
 ) -> Result<Response, Wrong> {
+    index_of(&state, editions(&state)?, query, &headers).await
+}
+
+/// The index of one edition.
+pub(super) async fn index_of(
+    state: &AppState,
+    editions: &Editions,
+    query: Result<Asked<IndexQuery>>,
+    headers: &HeaderMap,
+) -> Result<Response, Wrong> {
     let Asked(query) = query?;
-    let editions = editions(&state)?;
     let before = query.before.as_deref().map(parse_date).transpose()?;
     let mut lines = published_lines(editions, before, INDEX_MAX + 1).await?;
-    let tag = tag_of_list(&state, "index", &lines);
-    if is_known(&headers, &tag) {
-        return Ok(unchanged(&state, &tag));
+    let base = feeds::base(headers);
+    let tag = tag_of_list(state, &format!("index {base}"), &lines);
+    if is_known(headers, &tag) {
+        return Ok(unchanged(state, &tag, Loads::Nothing));
     }
     let more = paging::cut(&mut lines, INDEX_MAX);
-    let older = lines.last().filter(|_| more).map(|line| line.edition.date);
-    let page = html::index(&editions.settings, &lines, older);
-    Ok(as_page(&state, &tag, page.into_string()))
+    let older = lines
+        .last()
+        .filter(|_| more)
+        .map(|line| line.edition.id.date);
+    let index = html::Index {
+        settings: &editions.settings,
+        lines: &with_documents(editions, lines).await?,
+        older,
+        base: &base,
+    };
+    let page = html::index(&index).into_string();
+    Ok(as_page(state, &tag, page, Loads::Nothing))
 }
 
 /// A published edition as a web page.
@@ -94,61 +157,110 @@ pub(crate) async fn index_page(
 )]
 pub(crate) async fn edition_page(
     State(state): App,
-    date: Result<Dated>,
+    Path(text): Path<String>,
+    query: Result<Asked<IndexQuery>>,
     headers: HeaderMap,
 ) -> Result<Response, Wrong> {
-    let Dated(date) = date?;
-    let editions = editions(&state)?;
-    let edition = match editions.look(date).await {
-        Err(Error::Unknown(_)) => return Err(Wrong::no_edition(date)),
-        account => account?.edition,
-    };
-    let document = published_document(editions, &edition).await?;
-    let document = document.ok_or_else(|| Wrong::no_edition(date))?;
-    let revision = document.inputs.revision;
-    let tag = tag_of(
-        &state,
-        "page",
-        &[&revision.to_string(), &document.inputs_digest],
-    );
-    if is_known(&headers, &tag) {
-        return Ok(unchanged(&state, &tag));
+    // A name alone is the index of its editions.
+    if let Ok(name) = EditionName::parse(&text) {
+        return index_of(&state, editions_named(&state, name)?, query, &headers).await;
     }
-    let page = html::edition(&document);
-    Ok(as_page(&state, &tag, page.into_string()))
+    page_of(&state, parse_id(&text)?, &headers).await
 }
 
-/// Published editions as an Atom feed.
+/// The page of one edition.
+async fn page_of(state: &AppState, id: EditionId, headers: &HeaderMap) -> Result<Response, Wrong> {
+    let editions = editions_of(state, id)?;
+    let edition = match editions.look(id).await {
+        Err(Error::Unknown(_)) => return Err(Wrong::no_edition(id)),
+        account => account?.edition,
+    };
+    if let Some(retraction) = &edition.retraction {
+        let page = html::retracted(&editions.settings, id, retraction);
+        let page = html::respond(StatusCode::GONE, page.into_string(), Loads::Nothing);
+        return Ok((Extension(Page), page).into_response());
+    }
+    let document = published_document(editions, &edition).await?;
+    let document = document.ok_or_else(|| Wrong::no_edition(id))?;
+    let around = around(state, editions, id, headers).await?;
+    let pages = state.reader_pages.of(id.name);
+    let parts = [
+        &document.inputs.revision.to_string(),
+        &document.inputs_digest,
+        &format!("{around:?}"),
+        &pages.tag(),
+    ];
+    let tag = tag_of(state, "page", &parts.map(String::as_str));
+    if is_known(headers, &tag) {
+        return Ok(unchanged(state, &tag, pages.loads()));
+    }
+    let page = pages
+        .template
+        .print(&view::PageView::of(&document, &around))?;
+    Ok(as_page(state, &tag, page, pages.loads()))
+}
+
+/// A published edition of a name as a web page.
 #[utoipa::path(
-    get, path = "/editions/feed.xml", tag = "pages",
+    get, path = "/editions/{name}/{date}", tag = "pages",
     responses(
-        (status = 200, description = "Atom", body = String, content_type = "application/atom+xml"),
+        (status = 200, description = "A page", body = String, content_type = "text/html"),
         (status = 304, description = "Not modified"),
         (status = "4XX", description = "An error page", body = String, content_type = "text/html"),
     ),
 )]
-pub(crate) async fn feed(State(state): App, headers: HeaderMap) -> Result<Response, Wrong> {
-    let editions = editions(&state)?;
-    let lines = published_lines(editions, None, FEED_MAX).await?;
-    let base = feed::base(&headers);
-    let tag = tag_of_list(&state, &base, &lines);
-    if is_known(&headers, &tag) {
-        return Ok(unchanged(&state, &tag));
-    }
-    let mut entries = Vec::with_capacity(lines.len());
-    for line in &lines {
-        let Some(at) = line.edition.published_at else {
-            continue;
-        };
+pub(crate) async fn named_page(
+    State(state): App,
+    Path((name, date)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Wrong> {
+    let id = EditionId::new(parse_name(&name)?, parse_date(&date)?);
+    page_of(&state, id, &headers).await
+}
+
+/// What surrounds an edition.
+async fn around(
+    state: &AppState,
+    editions: &Editions,
+    id: EditionId,
+    headers: &HeaderMap,
+) -> Result<Around, Error> {
+    let previous = published_lines(editions, Some(id.date), 1).await?;
+    Ok(Around {
+        base: feeds::base(headers),
+        previous: previous.first().map(|line| line.edition.id),
+        next: editions.published_after(id).await?,
+        images: state.reader_pages.of(id.name).images,
+    })
+}
+
+/// The page of a document with another template, and with the one in force: what a template would
+/// change.
+pub(super) fn compare(
+    state: &AppState,
+    document: &Document,
+    template: &str,
+) -> Result<(String, String), BadTemplate> {
+    let view = view::PageView::of(document, &Around::default());
+    let pages = state.reader_pages.of(document.inputs.name);
+    let kept = pages.template.print(&view)?;
+    let other = PageTemplate::new(template)?.print(&view)?;
+    Ok((kept, other))
+}
+
+/// Editions with their documents. One that cannot be read takes nothing from the others (SF-06).
+async fn with_documents(
+    editions: &Editions,
+    lines: Vec<EditionLine>,
+) -> Result<Vec<(EditionLine, Option<Document>)>, Error> {
+    let mut read = Vec::with_capacity(lines.len());
+    for line in lines {
         match published_document(editions, &line.edition).await {
-            // Feed readers still get the other editions (SF-06).
-            Err(error) if error.is_unreadable() => {}
-            document => entries.extend(document?.map(|document| (document, at))),
+            Err(error) if error.is_unreadable() => read.push((line, None)),
+            document => read.push((line, document?)),
         }
     }
-    let text = feed::atom(&editions.settings, &base, &entries);
-    let atom = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
-    Ok((atom, as_page(&state, &tag, text)).into_response())
+    Ok(read)
 }
 
 async fn published_lines(
@@ -158,6 +270,7 @@ async fn published_lines(
 ) -> Result<Vec<EditionLine>, Error> {
     let filter = EditionFilter {
         published: true,
+        name: Some(editions.settings.name),
         before,
         limit,
         ..EditionFilter::default()
@@ -171,9 +284,12 @@ async fn published_document(
     editions: &Editions,
     edition: &Edition,
 ) -> Result<Option<Document>, Error> {
+    if edition.retraction.is_some() {
+        return Ok(None);
+    }
     let revisions = (1..=edition.revision).rev().take(REVISIONS_MAX as usize);
     for revision in revisions {
-        match editions.show(edition.date, Some(revision)).await {
+        match editions.show(edition.id, Some(revision)).await {
             Ok(document) if was_published(edition, &document) => return Ok(Some(document)),
             Ok(_) | Err(Error::NoDocument(_)) => {}
             Err(error) => return Err(error),
@@ -200,7 +316,8 @@ fn tag_of_list(state: &AppState, kind: &str, lines: &[EditionLine]) -> String {
         .map(|line| {
             let edition = &line.edition;
             let at = edition.published_at.map(Timestamp::as_microsecond);
-            format!("{}/{}/{at:?}", edition.date, edition.revision)
+            let retracted = edition.retraction.is_some();
+            format!("{}/{}/{at:?}/{retracted}", edition.id, edition.revision)
         })
         .collect();
     let parts: Vec<&str> = editions.iter().map(String::as_str).collect();
@@ -228,13 +345,14 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
         .any(|known| known.trim() == "*" || weakly(known) == weakly(tag))
 }
 
-fn unchanged(state: &AppState, tag: &str) -> Response {
+fn unchanged(state: &AppState, tag: &str, loads: Loads) -> Response {
     // A cached page takes on the headers of this answer, so they must match the page's.
-    (StatusCode::NOT_MODIFIED, html::policy(), kept(state, tag)).into_response()
+    let (policy, kept) = (html::policy(loads), kept(state, tag));
+    (StatusCode::NOT_MODIFIED, policy, kept).into_response()
 }
 
-fn as_page(state: &AppState, tag: &str, text: String) -> Response {
-    (kept(state, tag), html::respond(StatusCode::OK, text)).into_response()
+fn as_page(state: &AppState, tag: &str, text: String, loads: Loads) -> Response {
+    (kept(state, tag), html::respond(StatusCode::OK, text, loads)).into_response()
 }
 
 /// May be cached, but must be revalidated each time.
@@ -251,8 +369,8 @@ fn kept<'a>(state: &AppState, tag: &'a str) -> [(header::HeaderName, &'a str); 2
 pub(crate) struct Wrong(StatusCode, String);
 
 impl Wrong {
-    fn no_edition(date: Date) -> Self {
-        let message = format!("No edition was published on {date}.");
+    fn no_edition(id: EditionId) -> Self {
+        let message = format!("No edition was published on {}.", id.date);
         Self(StatusCode::NOT_FOUND, message)
     }
 }
@@ -269,10 +387,18 @@ impl From<Error> for Wrong {
     }
 }
 
+impl From<BadTemplate> for Wrong {
+    fn from(bad: BadTemplate) -> Self {
+        tracing::error!(error = %bad, "the template of editions' pages cannot be rendered");
+        let message = "This page cannot be shown: its template failed.".to_owned();
+        Self(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+}
+
 impl IntoResponse for Wrong {
     fn into_response(self) -> Response {
         let Self(status, message) = self;
         let page = html::wrong(status, &message).into_string();
-        (Extension(Page), html::respond(status, page)).into_response()
+        (Extension(Page), html::respond(status, page, Loads::Nothing)).into_response()
     }
 }

@@ -3,7 +3,7 @@
 use almanack_core::{edition::turn::Chosen, store::EditionLine};
 use almanack_engine::editions::Redelivered;
 
-use super::{Dated, editions, refuse_key, view::line};
+use super::{Dated, editions_of, refuse_key, view::line};
 use crate::prelude::*;
 
 /// Result of a decision about deliveries.
@@ -35,13 +35,13 @@ impl From<Redelivered> for RedeliveryView {
 )]
 pub(crate) async fn resend_delivery(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
     call: Call,
 ) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
-    let editions = editions(&state)?;
+    let editions = editions_of(&state, id)?;
     let (chosen, by) = (call.json::<Chosen>()?, call.requester.origin());
-    let resent = editions.resend(date, &chosen, &by).await?;
+    let resent = editions.resend(id, &chosen, &by).await?;
     Ok(Json(resent.into()))
 }
 
@@ -55,12 +55,12 @@ pub(crate) async fn resend_delivery(
 )]
 pub(crate) async fn skip_delivery(
     State(state): App,
-    Dated(date): Dated,
+    Dated(id): Dated,
     call: Call,
 ) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
-    let editions = editions(&state)?;
+    let editions = editions_of(&state, id)?;
     let (chosen, by) = (call.json::<Chosen>()?, call.requester.origin());
-    let skipped = editions.skip(date, &chosen, &by).await?;
+    let skipped = editions.skip(id, &chosen, &by).await?;
     Ok(Json(skipped.into()))
 }

@@ -4,8 +4,8 @@
 //! work runs as a separate task, and the caller waits for that. The number of concurrent runs is
 //! bounded, because a caller that disconnects frees nothing.
 
+use almanack_core::edition::EditionId;
 use almanack_engine::editions::{Editions, Error, Ran, Unwatched};
-use jiff::civil::Date;
 use tokio::{sync::Semaphore, task::JoinHandle};
 use tracing::Instrument as _;
 
@@ -27,11 +27,11 @@ impl Default for Runs {
 
 impl Runs {
     /// Builds an edition as far as possible.
-    pub(super) async fn build(&self, editions: &Arc<Editions>, date: Date) -> Result<Ran> {
+    pub(super) async fn build(&self, editions: &Arc<Editions>, id: EditionId) -> Result<Ran> {
         let editions = Arc::clone(editions);
         let work = async move {
-            editions.take_up(date).await?;
-            editions.run(date, &Unwatched).await
+            editions.take_up(id).await?;
+            editions.run(id, &Unwatched).await
         };
         self.carry_out(work).await
     }

@@ -1,10 +1,13 @@
 //! Editions as the API shows them: `core`'s own types, and what is derived from them.
 
+use std::collections::BTreeMap;
+
 use almanack_core::alert::Alert;
 use almanack_core::edition::Account;
 use almanack_core::edition::batch::Batch;
 use almanack_core::edition::delivery::Delivery;
 use almanack_core::edition::forecast::Forecast;
+use almanack_core::edition::ladder::{self, Cause};
 use almanack_core::edition::story::Story;
 use almanack_core::store::EditionLine;
 use almanack_engine::editions::Status;
@@ -35,6 +38,8 @@ pub(crate) struct EditionDetailView {
     edition: EditionLine,
     /// Requests spent so far: the list, ended batches, and deliveries of the latest document.
     requests: u32,
+    /// Completed stories that have less than they could, by cause.
+    degraded: BTreeMap<Cause, u32>,
     /// Its plan.
     plan: Forecast,
     /// Its stories, by rank.
@@ -65,12 +70,14 @@ impl EditionDetailView {
             alerts,
         } = status;
         let (requests, edition) = (account.requests(), line(&account));
+        let degraded = ladder::degraded(&account).collect();
         let batches = account.batches.into_iter().map(|batch| BatchView {
             duration_ms: batch.duration_ms(),
             batch,
         });
         Self {
             requests,
+            degraded,
             plan: forecast,
             stories: account.stories,
             batches: batches.collect(),

@@ -2,6 +2,8 @@
 //! here is ever constructed.
 #![expect(dead_code, reason = "only described, never constructed")]
 
+use almanack_core::callback::Callback;
+
 use crate::prelude::*;
 use crate::{batch::BatchView, receipts::ReceiptView};
 
@@ -49,12 +51,22 @@ pub(crate) struct EventData {
     payload: Option<serde_json::Value>,
     /// Callback. Default: the configured one.
     callback_url: Option<String>,
+    /// The same with method, timeout and headers.
+    callback: Option<Callback>,
     /// Retries after the first attempt.
     #[schema(minimum = 0, maximum = 100)]
     max_retry: Option<i64>,
     /// Priority, 0 to 9; 9 runs first.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
+    /// When the task expires: an RFC 3339 instant. Stays when the time changes.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<String>,
+    /// Seconds after `execute_at` at which the task expires; moves with it. 0: never.
+    #[schema(minimum = 0, maximum = 315_360_000)]
+    expires_after_s: Option<i64>,
+    /// Tags to find it by: up to 8 of up to 64 letters, digits, `.`, `_`, `:` or `-`.
+    tags: Option<Vec<String>>,
 }
 
 /// One event: its receipt. A batch: the result of each event, in order.

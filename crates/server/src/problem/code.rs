@@ -71,6 +71,14 @@ codes! {
     NoSuchTask = "no_such_task", NOT_FOUND, "No such task";
     /// No decision has this receipt.
     NoSuchReceipt = "no_such_receipt", NOT_FOUND, "No such receipt";
+    /// No request in the inbox has this number, or there is no inbox.
+    NoSuchRequest = "no_such_request", NOT_FOUND, "No such request";
+    /// No bulk change has this number.
+    NoSuchBulk = "no_such_bulk", NOT_FOUND, "No such bulk change";
+    /// No subscriber has this number or address.
+    NoSuchSubscriber = "no_such_subscriber", NOT_FOUND, "No such subscriber";
+    /// The bulk change has ended.
+    BulkEnded = "bulk_ended", CONFLICT, "Bulk change ended";
     /// No schedule has this name.
     NoSuchSchedule = "no_such_schedule", NOT_FOUND, "No such schedule";
     /// No firing has this number or this time, or none with it expects a report.
@@ -113,6 +121,8 @@ codes! {
     NoSuchUser = "no_such_user", NOT_FOUND, "No such user";
     /// A token or a user has or had this name.
     NameTaken = "name_taken", CONFLICT, "Name taken";
+    /// Nothing starts at this second, or nothing of it can be spread.
+    NothingToSpread = "nothing_to_spread", CONFLICT, "Nothing to spread";
     /// The schedule is managed by a file.
     ManagedSchedule = "managed_schedule", CONFLICT, "Schedule managed by a file";
     /// The schedule is not at the expected revision.
@@ -127,6 +137,10 @@ codes! {
     AlreadyReceived = "already_received", CONFLICT, "Already received";
     /// Too many ticks at once, or in a short time.
     TooManyTicks = "too_many_ticks", TOO_MANY_REQUESTS, "Too many ticks";
+    /// Workers do not take tasks of this kind.
+    NotPulled = "not_pulled", CONFLICT, "Kind not pulled";
+    /// Too many workers wait on this node.
+    TooManyWaiting = "too_many_waiting", TOO_MANY_REQUESTS, "Too many workers wait";
     /// Too many pings of one monitor in a minute.
     TooManyPings = "too_many_pings", TOO_MANY_REQUESTS, "Too many pings";
     /// Too many editions are built at once on request.

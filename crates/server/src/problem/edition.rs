@@ -10,8 +10,13 @@ impl From<Error> for Problem {
         let text = error.to_string();
         match error {
             Error::Unknown(_) => Self::new(Code::NoSuchEdition, text),
-            Error::Future { .. } => Self::new(Code::InvalidValue, text).at("date"),
-            Error::NotNow(_) => Self::new(Code::WrongState, text),
+            Error::TooEarly(_) | Error::Future { .. } => {
+                Self::new(Code::InvalidValue, text).at("date")
+            }
+            Error::NotNow(not_now) => match not_now.field() {
+                Some(field) => Self::new(Code::InvalidValue, text).at(field),
+                None => Self::new(Code::WrongState, text),
+            },
             Error::NoDocument(_) => Self::new(Code::NoSuchDocument, text),
             Error::Template(_) => {
                 tracing::error!(error = text, "the template of editions cannot be rendered");

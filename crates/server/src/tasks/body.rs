@@ -1,8 +1,9 @@
 //! The JSON that describes a task.
 
+use almanack_core::callback::Callback;
 use almanack_core::reschedule::{Put, Request};
 use almanack_core::task::{
-    Identity, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision,
+    Expires, Identity, Kind, Payload, Priority, Subject, Tags, parse_max_retry, parse_revision,
 };
 use almanack_core::{address, time};
 use serde_json::value::RawValue;
@@ -31,18 +32,19 @@ pub(crate) struct PutBody<'a> {
     /// Priority, 0 to 9; 9 runs first. Default: 5.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
+    /// When the task expires: no attempt starts from then on. Stays when the time changes.
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-01-05T09:00:00Z")]
+    expires_at: Option<String>,
+    /// Seconds after `execute_at` at which the task expires; moves with it. 0: never. Default: the
+    /// kind's `expires_after`.
+    #[schema(minimum = 0, maximum = 315_360_000)]
+    expires_after_s: Option<i64>,
     /// The requester's revision; an older one never overrides a newer one.
     #[schema(minimum = 1)]
     revision: Option<i64>,
-}
-
-/// A callback.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Callback {
-    /// An http or https URL without user name or password.
-    #[schema(example = "https://articles.example/internal/publish")]
-    url: String,
+    /// Tags to find it by: up to 8 of up to 64 letters, digits, `.`, `_`, `:` or `-`. An empty list
+    /// removes them.
+    tags: Option<Vec<String>>,
 }
 
 /// One task of a batch: the fields of a single task, and its identity.
@@ -70,9 +72,19 @@ pub(crate) struct ItemBody<'a> {
     /// Priority, 0 to 9; 9 runs first. Default: 5.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
+    /// When the task expires: no attempt starts from then on. Stays when the time changes.
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-01-05T09:00:00Z")]
+    expires_at: Option<String>,
+    /// Seconds after `execute_at` at which the task expires; moves with it. 0: never. Default: the
+    /// kind's `expires_after`.
+    #[schema(minimum = 0, maximum = 315_360_000)]
+    expires_after_s: Option<i64>,
     /// The requester's revision; an older one never overrides a newer one.
     #[schema(minimum = 1)]
     revision: Option<i64>,
+    /// Tags to find it by: up to 8 of up to 64 letters, digits, `.`, `_`, `:` or `-`. An empty list
+    /// removes them.
+    tags: Option<Vec<String>>,
 }
 
 impl ItemBody<'_> {
@@ -90,7 +102,10 @@ impl ItemBody<'_> {
             callback: self.callback,
             max_retry: self.max_retry,
             priority: self.priority,
+            expires_at: self.expires_at,
+            expires_after_s: self.expires_after_s,
             revision: self.revision,
+            tags: self.tags,
         };
         body.into_request(identity, limits)
     }
@@ -102,13 +117,21 @@ impl PutBody<'_> {
         let payload = self
             .payload
             .map(|raw| Payload::parse(raw.get(), limits.payload_bytes));
+        let callback = self.callback.unwrap_or_default();
+        callback.check()?;
+        let (callback_url, call_options) = callback.split();
+        let expires_at = self.expires_at.as_deref();
+        let expires_at = expires_at.map(|text| parse_instant(text, "expires_at"));
         let put = Put {
             identity,
             execute_at: parse_instant(&self.execute_at, "execute_at")?,
             payload: payload.transpose()?,
-            callback_url: self.callback.map(|callback| callback.url),
+            callback_url,
+            call_options,
+            expires: Expires::parse(expires_at.transpose()?, self.expires_after_s)?,
             max_retry: self.max_retry.map(parse_max_retry).transpose()?,
             priority: self.priority.map(Priority::new).transpose()?,
+            tags: self.tags.as_deref().map(Tags::parse).transpose()?,
             revision: self.revision.map(parse_revision).transpose()?,
         };
         check_callback(put.callback_url.as_deref(), "callback.url")?;

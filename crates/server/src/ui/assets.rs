@@ -56,6 +56,7 @@ async fn asset(Path(name): Path<String>) -> Response {
 }
 
 /// A dashboard should not be indexed by search engines. Published editions may be.
-async fn robots() -> &'static str {
-    "User-agent: *\nDisallow: /ui\nDisallow: /api\n"
+async fn robots(headers: HeaderMap) -> String {
+    let sitemap = crate::editions::pages::sitemap::for_robots(&headers);
+    format!("User-agent: *\nDisallow: /ui\nDisallow: /api\n{sitemap}")
 }

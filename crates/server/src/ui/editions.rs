@@ -6,10 +6,12 @@
 //! and linked only to web addresses.
 
 mod acts;
+mod desk;
 mod document;
 mod list;
 mod one;
 mod steps;
+mod subscribers;
 mod words;
 
 use crate::ui::prelude::*;
@@ -17,6 +19,7 @@ use crate::ui::prelude::*;
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/editions", get(list::show))
+        .route("/ui/editions/subscribers", get(subscribers::show))
         .route("/ui/editions/{date}", get(one::show))
         .route("/ui/editions/{date}/document", get(document::show))
         .route("/ui/editions/{date}/run", post(acts::run))
@@ -24,6 +27,11 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/editions/{date}/publish", post(acts::publish))
         .route("/ui/editions/{date}/retry", post(acts::retry))
         .route("/ui/editions/{date}/redeliver", post(acts::redeliver))
+        .route("/ui/editions/{date}/decide", post(desk::decide))
+        .route("/ui/editions/{date}/correct", post(desk::correct))
+        .route("/ui/editions/{date}/retract", get(desk::ask_retracting))
+        .route("/ui/editions/{date}/retract", post(desk::retract))
+        .route("/ui/editions/{date}/restore", post(desk::restore))
         .route("/ui/editions/{date}/reset", get(acts::ask_reset))
         .route("/ui/editions/{date}/reset", post(acts::reset))
 }

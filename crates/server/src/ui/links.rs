@@ -1,5 +1,6 @@
 //! Links to the things that a page names.
 
+use almanack_core::edition::EditionName;
 use almanack_core::plan::DISPATCH;
 use almanack_core::source::SOURCE_CHECK;
 
@@ -36,8 +37,17 @@ pub(crate) fn source(id: SourceId) -> String {
 }
 
 /// The page of an edition.
-pub(crate) fn edition(date: Date) -> String {
-    format!("/ui/editions/{date}")
+/// The pages of an edition for its readers.
+pub(crate) fn reader(name: EditionName) -> String {
+    if name.is_default() {
+        "/editions".to_owned()
+    } else {
+        format!("/editions/{name}")
+    }
+}
+
+pub(crate) fn edition(id: EditionId) -> String {
+    format!("/ui/editions/{id}")
 }
 
 /// The schedule of a firing's task.

@@ -87,7 +87,7 @@ fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
     let rows = table! { lang; "Leases, soonest to expire first", "租约，最早到期的在前";
         or "No leases: no task is running.", "没有租约：当前没有任务在运行。";
         for (claim in claims.iter().take(LEASES)) tr(data-row)
-        "Node", "节点" { th scope="row" { (claim.node) } }
+        "Node or worker", "节点或工作进程" { th scope="row" { (claim.node) } }
         "Claimed tasks", "领取的任务" {
             td { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
         }

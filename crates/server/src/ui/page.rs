@@ -14,6 +14,7 @@ pub(crate) enum Place {
     Schedules,
     Sources,
     Editions,
+    Kinds,
     Nodes,
     Activity,
     Settings,
@@ -23,12 +24,13 @@ pub(crate) enum Place {
 
 impl Place {
     /// The sections in the navigation.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Today,
         Self::Tasks,
         Self::Schedules,
         Self::Sources,
         Self::Editions,
+        Self::Kinds,
         Self::Nodes,
         Self::Activity,
         Self::Settings,
@@ -60,6 +62,7 @@ impl Place {
             Self::Schedules => ("/ui/schedules", Some("s"), ["Schedules", "日程"]),
             Self::Sources => ("/ui/sources", Some("o"), ["Sources", "信源"]),
             Self::Editions => ("/ui/editions", Some("e"), ["Editions", "日报"]),
+            Self::Kinds => ("/ui/kinds", Some("k"), ["Kinds", "类型"]),
             Self::Nodes => ("/ui/nodes", Some("n"), ["Nodes", "节点"]),
             Self::Activity => ("/ui/activity", Some("a"), ["Activity", "动态"]),
             Self::Settings => ("/ui/settings", Some("c"), ["Settings", "设置"]),

@@ -4,7 +4,7 @@
 //! the schedule's zone and the reader's. The cost of a page is bounded: a fixed number of
 //! schedules, slots and next times, however often a schedule fires.
 
-mod acts;
+pub(crate) mod acts;
 mod backfill;
 mod calendars;
 mod change;

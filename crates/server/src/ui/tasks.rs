@@ -59,8 +59,8 @@ fn about(identity: &Identity) -> Option<String> {
     if let Some(id) = SourceId::of(identity) {
         return Some(links::source(id));
     }
-    let date = edition::date_of(identity)?;
-    (identity.kind.as_str() == EDITION_RUN).then(|| links::edition(date))
+    let id = edition::id_of(identity)?;
+    (identity.kind.as_str() == EDITION_RUN).then(|| links::edition(id))
 }
 
 /// A task's name as a link to its page.

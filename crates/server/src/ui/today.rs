@@ -51,6 +51,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
     html! {
         (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
         @for text in day.cut(viewer.lang) { p class="hint" { (text) } }
+        p { a href=(super::radar::PATH) { (viewer.lang.pick("Radar: load of the next 24 hours", "负载雷达：未来 24 小时")) } }
     }
 }
 

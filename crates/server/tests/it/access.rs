@@ -5,6 +5,7 @@ use almanack_core::{
     store::{SignInStore as _, TokenStore},
     token::{Scope, Token},
 };
+use almanack_engine::editions::EditionSet;
 use almanack_server::{
     Tick,
     access::{Access, REMEMBERED_FOR},
@@ -329,7 +330,7 @@ async fn rs_14_idempotency_keys_of_two_tokens_do_not_meet() {
 #[tokio::test]
 async fn without_tokens_only_our_own_names_are_answered() {
     let named = ["almanack.lan".to_owned()];
-    let nothing = |_: &_, _: &_| (Tick::default(), None);
+    let nothing = |_: &_, _: &_| (Tick::default(), EditionSet::default());
     let store = SqliteStore::in_memory().unwrap();
     let world = World::answering(store, Access::Open, true, named.to_vec(), nothing);
     for (host, status) in [

@@ -37,6 +37,9 @@ callback by ftp      | {+"callback":{"url":"ftp://a/"}}       | 422 | invalid_va
 callback with user   | {+"callback":{"url":"http://u:p@a/"}}  | 422 | invalid_value  | user
 callback inside      | {+"callback":{"url":"http://10.0.0.1/"}} | 422 | invalid_value  | outbound.allow
 callback to itself   | {+"callback":{"url":"http://localhost/"}} | 422 | invalid_value  | outbound.allow
+a tag of two words   | {+"tags":["two words"]}                | 422 | invalid_value  | letters
+nine tags            | {+"tags":["1","2","3","4","5","6","7","8","9"]} | 422 | invalid_value | at most 8
+tags as text         | {+"tags":"x"}                          | 422 | invalid_body   | tags
 half a character     | {+"payload":{"a":"\ud800"}}            | 422 | invalid_value  | surrogate
 "#;
 
@@ -226,7 +229,7 @@ async fn problems_are_as_documented() {
     assert_json_snapshot!(answer.json(), @r#"
     {
       "code": "invalid_body",
-      "detail": "unknown field `uri`, expected `url` at line 1 column 35",
+      "detail": "unknown field `uri`, expected one of `url`, `method`, `timeout_s`, `headers` at line 1 column 35",
       "path": "callback.uri",
       "status": 422,
       "title": "Invalid body",
@@ -238,7 +241,8 @@ async fn problems_are_as_documented() {
       "code": "unknown_kind",
       "detail": "kind `OTHER` is not configured and the task has no callback.url",
       "known_kinds": [
-        "ARTICLE_PUBLISH"
+        "ARTICLE_PUBLISH",
+        "MAIL_SEND"
       ],
       "status": 422,
       "title": "Unknown kind",

@@ -3,18 +3,20 @@
 mod api;
 mod building;
 mod compat;
+mod desk;
+mod named;
 pub(crate) mod pages;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
-    edition::{EDITION_RUN, plan::Requester, rules::Rules},
+    edition::{EDITION_RUN, EditionName, plan::Requester, rules::Rules},
     store::TokenStore,
     time::Sleeper,
     token::Scope,
 };
 use almanack_engine::{
-    editions::{Editions, Outside, Settings, Stepped, Unwatched},
+    editions::{EditionSet, Editions, Outside, Settings, Stepped, Unwatched},
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
 };
@@ -48,6 +50,8 @@ pub(crate) struct Stand {
     pub(crate) outside: fn(Outside) -> Outside,
     pub(crate) sleeper: Option<Arc<dyn Sleeper>>,
     pub(crate) store: Option<SqliteStore>,
+    /// Names of further editions that are made of the same.
+    pub(crate) beside: Vec<&'static str>,
 }
 
 impl Default for Stand {
@@ -64,6 +68,7 @@ impl Default for Stand {
             outside: |outside| outside,
             sleeper: None,
             store: None,
+            beside: Vec::new(),
         }
     }
 }
@@ -88,11 +93,13 @@ pub(crate) fn made_from(
 
 fn settings(rules: Rules, language: &str) -> Settings {
     Settings {
+        name: EditionName::default(),
         rules,
         zone: TimeZone::UTC,
         title: "HackerNews Daily".to_owned(),
         language: language.to_owned(),
         filter: None,
+        ready_by: None,
         ticks: None,
         node: "node-a".to_owned(),
     }
@@ -117,7 +124,26 @@ impl Stand {
             let sleeper = sleeper.unwrap_or_else(|| Arc::new(Forward(clock.clone())));
             let editions = editions(store, clock, sleeper, outside, settings);
             made = Some(editions.clone());
-            (Tick::default(), Some(editions))
+            let beside = self.beside.into_iter().map(|name| {
+                let settings = Settings {
+                    name: EditionName::parse(name).unwrap(),
+                    title: format!("The {name} one"),
+                    ..editions.settings.clone()
+                };
+                Arc::new(Editions {
+                    store: editions.store.clone(),
+                    shown: editions.shown.clone(),
+                    clock: editions.clock.clone(),
+                    sleeper: editions.sleeper.clone(),
+                    rescheduler: editions.rescheduler.clone(),
+                    outside: editions.outside.clone(),
+                    settings,
+                    subscriptions: Reloadable::default(),
+                })
+            });
+            let beside: Vec<_> = beside.collect();
+            let all = beside.into_iter().chain([editions]);
+            (Tick::default(), EditionSet::of(all))
         });
         Newsstand {
             world,

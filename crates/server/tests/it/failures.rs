@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{store::TokenStore, token::Scope};
+use almanack_engine::editions::EditionSet;
 use almanack_server::{Tick, access::Access};
 use almanack_store::sqlite::SqliteStore;
 use axum::http::Method;
@@ -69,7 +70,7 @@ async fn sf_01_changes_and_tokens_need_nothing_that_lists_are_read_with() {
     let store = SqliteStore::in_memory().unwrap();
     let (token, shown) = made("editor", Scope::Operate);
     store.save_token(&token).await.unwrap();
-    let nothing = |_: &_, _: &_| (Tick::default(), None);
+    let nothing = |_: &_, _: &_| (Tick::default(), EditionSet::default());
     let reading =
         |store, access| World::reading(store, pages.clone(), access, true, Vec::new(), nothing);
     let open = reading(SqliteStore::in_memory().unwrap(), Access::Open);
@@ -106,7 +107,7 @@ async fn sf_01_changes_and_tokens_need_nothing_that_lists_are_read_with() {
 #[tokio::test]
 async fn a_full_database_refuses_changes_and_still_shows_what_it_has() {
     let ours = Connection::open_in_memory().unwrap();
-    ours.pragma_update(None, "max_page_count", 100).unwrap();
+    ours.pragma_update(None, "max_page_count", 140).unwrap();
     let world = World::with(SqliteStore::inline(ours).unwrap(), OPEN);
     let payload = "x".repeat(1000);
     let body = format!(r#"{{"execute_at":"2026-01-05T09:00:00Z","payload":"{payload}"}}"#);

@@ -13,6 +13,7 @@ use almanack_core::{
     address::{Guard, Reach},
     backoff::Backoff,
     finish::{Outcome, finish},
+    handler::Handler,
     run_log::KnownSecrets,
     secret::Secret,
     sign_in::{
@@ -21,17 +22,21 @@ use almanack_core::{
     },
     store::{Store, TaskFilter, TaskStore},
     task::ClaimedTask,
-    time::{Clock, Sleeper},
+    time::{Clock, CorrectedClock, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions,
+    editions::EditionSet,
+    handlers::Handlers,
     health::Health,
+    node::Ports,
     planner::{Planned, Planner},
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     run_log::RunLogKeeper,
+    runner::RunnerSettings,
     schedules::Schedules,
     tick::Ticker,
+    work::Work,
     zones::Zones,
 };
 use almanack_server::{
@@ -141,6 +146,37 @@ pub(crate) fn ticker(
     Arc::new(Ticker::new(store.clone(), counters, clock.clone(), sleeper))
 }
 
+/// The kind that workers take.
+pub(crate) const MAIL: &str = "MAIL_SEND";
+
+/// Hands out tasks of [`MAIL`]; waiting moves the clock.
+pub(crate) fn work(store: &Arc<dyn Store>, clock: &Arc<ManualClock>) -> Arc<Work> {
+    let time: Arc<dyn Clock> = clock.clone();
+    let ports = Ports {
+        store: store.clone(),
+        clock: Arc::new(CorrectedClock::new(time)),
+        sleeper: Arc::new(Forward(clock.clone())),
+        entropy: Arc::new(SeededEntropy::new(3)),
+        handlers: Handlers::new(Arc::new(Nobody)).into(),
+        subscriptions: Reloadable::default(),
+    };
+    let settings = RunnerSettings {
+        pulled: [kind(MAIL)].into(),
+        ..RunnerSettings::default()
+    };
+    Work::new(ports, settings.into())
+}
+
+/// No node runs anything here.
+struct Nobody;
+
+#[async_trait]
+impl Handler for Nobody {
+    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
+        Outcome::HandedBack
+    }
+}
+
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -193,7 +229,7 @@ impl World {
         tick: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> Tick,
     ) -> Self {
         Self::built(store, access, true, |store, clock| {
-            (tick(store, clock), None)
+            (tick(store, clock), EditionSet::default())
         })
     }
 
@@ -202,7 +238,7 @@ impl World {
         store: SqliteStore,
         access: Access,
         public_editions: bool,
-        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, EditionSet),
     ) -> Self {
         Self::answering(store, access, public_editions, Vec::new(), parts)
     }
@@ -213,7 +249,7 @@ impl World {
         access: Access,
         public_editions: bool,
         page_hosts: Vec<String>,
-        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, EditionSet),
     ) -> Self {
         let pages = Arc::new(store.for_pages());
         Self::reading(store, pages, access, public_editions, page_hosts, parts)
@@ -226,7 +262,7 @@ impl World {
         access: Access,
         public_editions: bool,
         page_hosts: Vec<String>,
-        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, EditionSet),
     ) -> Self {
         Self::publishing(
             store,
@@ -241,7 +277,7 @@ impl World {
     pub(crate) fn pushed(hubs: &Arc<ScriptedHubs>) -> Self {
         let store = SqliteStore::in_memory().unwrap();
         let pages = Arc::new(store.for_pages());
-        let parts = |_: &_, _: &_| (Tick::default(), None);
+        let parts = |_: &_, _: &_| (Tick::default(), EditionSet::default());
         Self::publishing(
             store,
             pages,
@@ -255,7 +291,7 @@ impl World {
         store: SqliteStore,
         pages: Arc<dyn Store>,
         (access, public_editions, page_hosts): (Access, bool, Vec<String>),
-        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, Option<Arc<Editions>>),
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, EditionSet),
         publishers: impl FnOnce(&mut Fixture) -> Publishers,
     ) -> Self {
         let passwords = Arc::new(Plain::default());
@@ -271,7 +307,8 @@ impl World {
         let port: Arc<dyn Store> = store.clone();
         let time: Arc<dyn Clock> = clock.clone();
         let kinds = Kinds {
-            configured: BTreeSet::from([kind(PUBLISH)]),
+            configured: BTreeSet::from([kind(PUBLISH), kind(MAIL)]),
+            pulled: BTreeSet::from([kind(MAIL)]),
             accept_any: false,
             ..Kinds::default()
         };
@@ -289,6 +326,9 @@ impl World {
             watching: Some(watching()),
             editions,
             public_editions,
+            newsletter: None,
+            reader_pages: almanack_server::ReaderPages::default(),
+            work: Some(work(&port, &clock)),
             tick,
             reporting: reporting(&port, time.clone(), Arc::new(Forward(clock.clone()))),
             store: pages,

@@ -48,16 +48,16 @@ async fn filters_narrow_the_list() {
     let world = filled().await;
     for (query, expected) in [
         (
-            "?subject=article:",
+            "?subject_prefix=article:",
             &["article:3", "article:2", "article:1"][..],
         ),
         ("?status=cancelled", &["article:2"][..]),
         (
-            "?kind=ARTICLE_PUBLISH&subject=draft:&status=INIT",
+            "?kind=ARTICLE_PUBLISH&subject_prefix=draft:&status=INIT",
             &["draft:1"][..],
         ),
         ("?kind=OTHER", &[][..]),
-        ("?subject=%25", &[][..]),
+        ("?subject_prefix=%25", &[][..]),
     ] {
         assert_eq!(subjects(&world, query).await.0, expected, "{query}");
     }
@@ -72,7 +72,11 @@ async fn bad_queries_are_refused_by_name() {
         ("?limit=501", "invalid_query", "500"),
         ("?limit=many", "invalid_query", "limit"),
         ("?cursor=!!", "invalid_query", "cursor"),
-        ("?subject=a%00b", "invalid_query", "control characters"),
+        (
+            "?subject_prefix=a%00b",
+            "invalid_query",
+            "control characters",
+        ),
         ("?cursor=eA", "invalid_query", "cursor"),
         ("?status=WAITING", "invalid_value", "WAITING"),
         ("?kind=1", "invalid_value", "kind"),

@@ -63,6 +63,8 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/editions/2026-01-04/reset",
     "/ui/tasks/bulk?act=cancel&all=1&status=INIT",
     "/ui/tasks/bulk?act=move&all=1&status=INIT",
+    "/ui/radar?herd=2",
+    "/ui/kinds",
     "/ui/nodes",
     "/ui/activity",
     "/ui/settings",

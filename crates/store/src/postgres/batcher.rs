@@ -5,12 +5,26 @@
 //! are under way therefore wait here and go together with the next group: eight clients moving one
 //! task each cost one or two commits, not eight. A request that is a crowd by itself gains nothing
 //! from waiting and goes on its own, beside the others.
+//!
+//! Whoever changes a task looks at it first. Left to themselves, callers fall into two camps: one
+//! looks while the other's changes are written, and every commit carries half of them. So a group
+//! of changes waits for those who look right now ([`Lookers`]): a look is shorter than a commit.
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use almanack_core::store::Result;
 use async_trait::async_trait;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{Notify, mpsc, oneshot},
+    task::yield_now,
+    time::timeout,
+};
 
 use crate::unavailable;
 
@@ -20,6 +34,48 @@ const ITEMS_MAX: usize = 2_000;
 const CROWD_FROM: usize = 256;
 /// Requests that may wait; more than that wait outside.
 const QUEUE: usize = 4_096;
+
+/// How long a group waits for those who look, at most: a look that hangs holds up no change.
+const LOOK_MAX: Duration = Duration::from_millis(2);
+
+/// Callers that look at tasks now, and most of which are about to change them.
+#[derive(Default)]
+pub(super) struct Lookers {
+    count: AtomicUsize,
+    left: Notify,
+}
+
+/// A caller that looks, until this is dropped.
+pub(super) struct Looking(Arc<Lookers>);
+
+impl Lookers {
+    pub(super) fn enter(self: &Arc<Self>) -> Looking {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Looking(Arc::clone(self))
+    }
+
+    /// Waits for those who look now, not for those who come later.
+    async fn have_left(&self) {
+        // Callers that were just answered get to ask again.
+        yield_now().await;
+        for _ in 0..self.count.load(Ordering::Relaxed) {
+            let left = self.left.notified();
+            if self.count.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+            left.await;
+        }
+        // What they saw becomes a change at once.
+        yield_now().await;
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        self.0.count.fetch_sub(1, Ordering::Relaxed);
+        self.0.left.notify_waiters();
+    }
+}
 
 /// What a batcher does with a group.
 #[async_trait]
@@ -47,9 +103,14 @@ pub(super) struct Batcher<E: BatchedWork> {
 
 impl<E: BatchedWork> Batcher<E> {
     pub(super) fn open(work: E) -> Self {
+        Self::behind(Arc::default(), work)
+    }
+
+    /// Groups wait for those who look.
+    pub(super) fn behind(lookers: Arc<Lookers>, work: E) -> Self {
         let (queue, asked) = mpsc::channel(QUEUE);
         let work = Arc::new(work);
-        tokio::spawn(run(Arc::clone(&work), asked));
+        tokio::spawn(run(Arc::clone(&work), asked, lookers));
         Self { work, queue }
     }
 
@@ -69,15 +130,23 @@ impl<E: BatchedWork> Batcher<E> {
     }
 }
 
-async fn run<E: BatchedWork>(work: Arc<E>, mut asked: mpsc::Receiver<Asked<E>>) {
-    while let Some(group) = next_group(&mut asked).await {
+async fn run<E: BatchedWork>(
+    work: Arc<E>,
+    mut asked: mpsc::Receiver<Asked<E>>,
+    lookers: Arc<Lookers>,
+) {
+    while let Some(group) = next_group(&mut asked, &lookers).await {
         do_together(&*work, group).await;
     }
 }
 
-async fn next_group<E: BatchedWork>(asked: &mut mpsc::Receiver<Asked<E>>) -> Option<Vec<Asked<E>>> {
+async fn next_group<E: BatchedWork>(
+    asked: &mut mpsc::Receiver<Asked<E>>,
+    lookers: &Lookers,
+) -> Option<Vec<Asked<E>>> {
     let is_abandoned = |asked: &Asked<E>| E::ONLY_READS && asked.reply.is_closed();
     let mut group = vec![asked.recv().await?];
+    let _ = timeout(LOOK_MAX, lookers.have_left()).await;
     let mut items = group[0].items.len();
     while items < ITEMS_MAX {
         let Ok(next) = asked.try_recv() else { break };

@@ -1,31 +1,38 @@
 //! Claims on PostgreSQL.
 
+use std::collections::BTreeMap;
+
 use almanack_core::{
     finish::Finish,
-    store::{ClaimId, ClaimRequest, Claimed, Finished, Result, TaskLine},
-    task::{ClaimedTask, Kind},
+    share::{Turn, last_of},
+    store::{ClaimId, ClaimRequest, Claimed, Finished, Result, TakenTask, TaskLine},
+    task::{ClaimedTask, Kind, TaskId},
 };
-use deadpool_postgres::{GenericClient, Object};
+use deadpool_postgres::Object;
 use jiff::Timestamp;
 use tokio_postgres::{Row, Statement, types::ToSql};
 
 use super::{
     Postgres, SAFETY_POLL, explain,
+    finish::finish_all,
     listen::NOTIFY,
-    session::{column, execute, query},
-    task::insert_tasks,
+    pace::Paced,
+    session::{execute, query},
 };
 use crate::{
     claim::{self, Unreadable},
     database::Claims,
-    history,
     nudge::earliest_wait,
     overview::{self, Latest},
-    row::{self, micros, most, nearest, small},
+    row::{self, micros, most, nearest},
 };
 
 /// The priority's column: behind the columns of a claimed task.
-const PRIORITY: usize = 12;
+const PRIORITY: usize = 15;
+/// The column of the key whose turn it was, behind that: only where tasks take turns.
+const TURN: usize = 16;
+/// From so many slots on, a claim is shared by two connections.
+const SHARED_FROM: usize = 512;
 /// How many claims' tasks are looked up in one round trip.
 const CLAIMS_AT_ONCE: usize = 200;
 
@@ -35,42 +42,64 @@ impl Claims for Postgres {
         let full_before = request.full_after(&[]);
         // Prepared first, or the two could overtake each other while being prepared. Then sent
         // together and carried out in order: the second sees what the first has taken.
-        let failed = |error| explain("prepare claim", error);
-        let claim = client
-            .prepare_cached(claim::CLAIM_POSTGRES)
-            .await
-            .map_err(failed)?;
-        let due = client
-            .prepare_cached(claim::NEXT_DUE_POSTGRES)
-            .await
-            .map_err(failed)?;
-        let (tasks, next) = tokio::join!(
-            claim_tasks(&client, &claim, &request),
-            next_due(&client, &due, &full_before)
+        let paced = Paced::of(&request);
+        let (claim, due) = paced.prepare(&client).await?;
+        let (here, beside) = parts(&request);
+        let is_shared = beside.is_some();
+        let (tasks, next, beside) = tokio::join!(
+            claim_tasks(&client, &claim, &here, &paced),
+            next_due(&client, &due, &full_before, (&request, &paced)),
+            self.claim_beside(beside)
         );
-        // What is taken is taken, even if the second question found no answer.
-        let (tasks, next) = (tasks?, next.unwrap_or(Some(request.now)));
+        let (mut tasks, next) = (tasks?, next.unwrap_or(Some(request.now)));
+        // If this part's answer is lost, so is the claim: its lease runs out with all its tasks.
+        tasks.extend(beside?);
+        let turns = last_turns(&request, &tasks);
+        let tasks = in_order(tasks);
         let full = request.full_after(&tasks);
-        let next_due_at = if full.len() > full_before.len() {
-            next_due(&client, &due, &full).await?
+        // What is taken is taken, even if the second question found no answer.
+        let next_due_at = if is_shared || full.len() > full_before.len() {
+            next_due(&client, &due, &full, (&request, &paced)).await?
         } else {
             next
         };
-        Ok(Claimed { tasks, next_due_at })
+        Ok(Claimed {
+            tasks,
+            next_due_at,
+            turns,
+        })
+    }
+
+    async fn claim_expired(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>> {
+        let client = self.client().await?;
+        let parameters: [&(dyn ToSql + Sync); 6] = [
+            &request.claim_id.0,
+            &request.node,
+            &micros(request.now),
+            &micros(request.lease_until),
+            &most(request.slots),
+            &request.session,
+        ];
+        let (name, text) = (
+            "claim expired tasks",
+            claim::postgres::CLAIM_EXPIRED_POSTGRES,
+        );
+        let rows = query(&client, name, text, &parameters).await?;
+        Ok(in_order(read_taken(&client, &request, &rows).await?))
     }
 
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         let mut client = self.client().await?;
-        let mut sorted: Vec<(usize, &Finish)> = finishes.iter().enumerate().collect();
-        sorted.sort_by_key(|(_, finish)| finish.task_id);
-        let sorted_finishes: Vec<&Finish> = sorted.iter().map(|(_, finish)| *finish).collect();
-        let ended = finish_all(&mut client, &sorted_finishes).await?;
-        let mut answers = vec![Finished::Late; finishes.len()];
-        for ((place, _), applied) in sorted.iter().zip(ended) {
-            if applied {
-                answers[*place] = Finished::Applied;
+        let all: Vec<&Finish> = finishes.iter().collect();
+        let applied = finish_all(&mut client, &all).await?;
+        let answer = |applied: &bool| {
+            if *applied {
+                Finished::Applied
+            } else {
+                Finished::Late
             }
-        }
+        };
+        let answers = applied.iter().map(answer).collect();
         if let Some(due_at) = earliest_wait(&finishes, SAFETY_POLL) {
             // A hint that is lost costs one safety poll.
             let _ = client
@@ -78,6 +107,18 @@ impl Claims for Postgres {
                 .await;
         }
         Ok(answers)
+    }
+
+    async fn load_taken(&self, ids: &[TaskId], session: &str) -> Result<Vec<Option<TakenTask>>> {
+        let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let parameters: [&(dyn ToSql + Sync); 2] = [&numbers, &session];
+        let rows = self
+            .rows("load taken tasks", claim::TAKEN_POSTGRES, &parameters)
+            .await?;
+        let taken = rows.iter().flat_map(|row| row::taken_task(&row.into()));
+        let mut taken: BTreeMap<TaskId, TakenTask> =
+            taken.map(|taken| (taken.task.id, taken)).collect();
+        Ok(ids.iter().map(|id| taken.remove(id)).collect())
     }
 
     async fn extend_claims(
@@ -97,6 +138,16 @@ impl Claims for Postgres {
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()> {
         let ids = numbers(claims);
         self.execute("release claims", claim::RELEASE_POSTGRES, &[&ids])
+            .await?;
+        self.execute("forget past claims", claim::FORGET_PAST, &[])
+            .await
+            .map(|_| ())
+    }
+
+    async fn release_ended_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        let ids = numbers(claims);
+        let name = "release ended claims";
+        self.execute(name, claim::RELEASE_ENDED_POSTGRES, &[&ids])
             .await?;
         self.execute("forget past claims", claim::FORGET_PAST, &[])
             .await
@@ -139,11 +190,69 @@ fn numbers(claims: &[ClaimId]) -> Vec<i64> {
     claims.iter().map(|claim| claim.0).collect()
 }
 
+impl Postgres {
+    /// Takes a part of a claim over a connection of its own.
+    async fn claim_beside(&self, part: Option<ClaimRequest>) -> Result<Vec<Ranked>> {
+        let Some(part) = part else {
+            return Ok(Vec::new());
+        };
+        let client = self.client().await?;
+        let paced = Paced::of(&part);
+        let (claim, _) = paced.prepare(&client).await?;
+        claim_tasks(&client, &claim, &part, &paced).await
+    }
+}
+
+/// A large claim in two parts, which the database carries out at once: a claim is a long statement
+/// of one process there, and nothing else that a node does takes as long.
+fn parts(request: &ClaimRequest) -> (ClaimRequest, Option<ClaimRequest>) {
+    if request.slots < SHARED_FROM {
+        return (request.clone(), None);
+    }
+    let (mut here, mut beside) = (request.clone(), request.clone());
+    beside.slots = request.slots / 2;
+    here.slots -= beside.slots;
+    for (all, part) in here.limits.iter_mut().zip(&mut beside.limits) {
+        part.1 = all.1 / 2;
+        all.1 -= part.1;
+    }
+    (here, Some(beside))
+}
+
+/// A task with its priority, and the key whose turn it was.
+struct Ranked {
+    priority: i32,
+    turn: Option<String>,
+    task: ClaimedTask,
+}
+
+/// `returning` promises no order: highest priority first, then the earliest.
+fn in_order(mut taken: Vec<Ranked>) -> Vec<ClaimedTask> {
+    taken.sort_by_key(|it| (-it.priority, it.task.execute_at, it.task.id));
+    taken.into_iter().map(|it| it.task).collect()
+}
+
+/// Which key had the last turn, of each kind that something was taken of.
+fn last_turns(request: &ClaimRequest, taken: &[Ranked]) -> Vec<(Kind, Option<String>)> {
+    let last = |turn: &Turn| {
+        let of_kind = || {
+            let taken = taken.iter();
+            taken.filter(|it| it.task.identity.kind == turn.kind)
+        };
+        of_kind().next()?;
+        let keys = of_kind().filter_map(|it| it.turn.as_deref());
+        let last = last_of(keys, &turn.after).map(str::to_owned);
+        Some((turn.kind.clone(), last))
+    };
+    request.turns.iter().filter_map(last).collect()
+}
+
 async fn claim_tasks(
     client: &Object,
     statement: &Statement,
     request: &ClaimRequest,
-) -> Result<Vec<ClaimedTask>> {
+    paced: &Paced<'_>,
+) -> Result<Vec<Ranked>> {
     let failed = |error| explain("claim tasks", error);
     let kinds: Vec<&str> = request
         .limits
@@ -151,32 +260,40 @@ async fn claim_tasks(
         .map(|(kind, _)| kind.as_str())
         .collect();
     let rooms: Vec<i64> = request.limits.iter().map(|(_, room)| most(*room)).collect();
-    let rows = client
-        .query(
-            statement,
-            &[
-                &request.claim_id.0,
-                &request.node,
-                &micros(request.now),
-                &micros(request.lease_until),
-                &most(request.slots),
-                &kinds,
-                &rooms,
-                &request.session,
-            ],
-        )
-        .await
-        .map_err(failed)?;
-    let mut taken: Vec<(i32, ClaimedTask)> = Vec::with_capacity(rows.len());
+    let (now, lease_until) = (micros(request.now), micros(request.lease_until));
+    let (slots, only) = (most(request.slots), names(&request.kinds));
+    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![
+        &request.claim_id.0,
+        &request.node,
+        &now,
+        &lease_until,
+        &slots,
+        &kinds,
+        &rooms,
+        &request.session,
+    ];
+    parameters.extend(paced.for_claim());
+    if !only.is_empty() {
+        parameters.push(&only);
+    }
+    let rows = client.query(statement, &parameters).await.map_err(failed)?;
+    read_taken(client, request, &rows).await
+}
+
+async fn read_taken(client: &Object, request: &ClaimRequest, rows: &[Row]) -> Result<Vec<Ranked>> {
+    let mut taken: Vec<Ranked> = Vec::with_capacity(rows.len());
     let mut aside = Vec::new();
-    for row in &rows {
+    for row in rows {
         let task = claim::read(&row.into(), request.claim_id, &mut aside)?;
-        taken.extend(task.map(|task| (row.get(PRIORITY), task)));
+        let Some(task) = task else { continue };
+        taken.push(Ranked {
+            priority: row.get(PRIORITY),
+            turn: row.try_get(TURN).ok().flatten(),
+            task,
+        });
     }
     set_aside(client, &aside, request.now).await?;
-    // `returning` promises no order: highest priority first, then the earliest.
-    taken.sort_by_key(|(priority, task)| (-priority, task.execute_at, task.id));
-    Ok(taken.into_iter().map(|(_, task)| task).collect())
+    Ok(taken)
 }
 
 /// Ends rows that cannot be read.
@@ -193,115 +310,19 @@ async fn next_due(
     client: &Object,
     statement: &Statement,
     full: &[Kind],
+    (request, paced): (&ClaimRequest, &Paced<'_>),
 ) -> Result<Option<Timestamp>> {
     let failed = |error| explain("find next due", error);
-    let full: Vec<&str> = full.iter().map(Kind::as_str).collect();
-    let row = client
-        .query_one(statement, &[&full])
-        .await
-        .map_err(failed)?;
-    Ok(row.get::<_, Option<i64>>(0).map(nearest))
-}
-
-/// Which of the attempts still held their tasks. What comes with an outcome, a row in the history
-/// or a task that delivers its event, is written in the same transaction; the common one, a success
-/// without subscribers, is a single statement.
-async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
-    let failed = |error| explain("finish attempts", error);
-    let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.event_tasks.is_empty();
-    if finishes.iter().all(is_alone) {
-        let applied = write_ends(client, finishes).await?;
-        if applied.iter().all(|applied| *applied) {
-            return Ok(applied);
-        }
-        note_attempts(
-            client,
-            history::NOTE_LATE_POSTGRES,
-            &picked(finishes, &applied, false),
-        )
-        .await?;
-        return Ok(applied);
+    let (full, only, now) = (names(full), names(&request.kinds), micros(request.now));
+    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&full, &now];
+    parameters.extend(paced.for_next_due());
+    if !only.is_empty() {
+        parameters.push(&only);
     }
-    let transaction = client.transaction().await.map_err(failed)?;
-    let applied = write_ends(&transaction, finishes).await?;
-    let mut waiting = picked(finishes, &applied, true);
-    waiting.retain(|finish| finish.needs_attempt_row());
-    note_attempts(&transaction, history::NOTE_ATTEMPT_POSTGRES, &waiting).await?;
-    report_all(&transaction, &picked(finishes, &applied, true)).await?;
-    let late = picked(finishes, &applied, false);
-    note_attempts(&transaction, history::NOTE_LATE_POSTGRES, &late).await?;
-    transaction.commit().await.map_err(failed)?;
-    Ok(applied)
+    let row = client.query_one(statement, &parameters).await;
+    Ok(row.map_err(failed)?.get::<_, Option<i64>>(0).map(nearest))
 }
 
-/// Writes the tasks that deliver events of these outcomes.
-async fn report_all(client: &impl GenericClient, finishes: &[&Finish]) -> Result<()> {
-    let events = finishes.iter().flat_map(|finish| {
-        let at_us = micros(finish.ended.finished_at);
-        finish.event_tasks.iter().map(move |new| (0, at_us, new))
-    });
-    insert_tasks(client, events.collect()).await.map(|_| ())
-}
-
-fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'a Finish> {
-    let pairs = finishes.iter().zip(applied);
-    pairs
-        .filter(|(_, applied)| **applied == wanted)
-        .map(|(finish, _)| *finish)
-        .collect()
-}
-
-async fn write_ends(client: &impl GenericClient, finishes: &[&Finish]) -> Result<Vec<bool>> {
-    let rows = query(
-        client,
-        "finish attempts",
-        claim::FINISH_POSTGRES,
-        &[
-            &column(finishes, |f| f.task_id.0),
-            &column(finishes, |f| f.term.0),
-            &column(finishes, |f| f.status.as_str()),
-            &column(finishes, |f| small(f.attempt)),
-            &column(finishes, |f| f.detail.as_deref()),
-            &column(finishes, |f| micros(f.ended.finished_at)),
-            &column(finishes, |f| micros(f.execute_at)),
-            &column(finishes, |f| f.waits.then(|| micros(f.execute_at))),
-            &column(finishes, |f| small(f.expiries)),
-        ],
-    )
-    .await?;
-    let mut applied = vec![false; finishes.len()];
-    for row in rows {
-        let position = usize::try_from(row.get::<_, i64>(0)).unwrap_or(0);
-        if let Some(slot) = applied.get_mut(position.wrapping_sub(1)) {
-            *slot = true;
-        }
-    }
-    Ok(applied)
-}
-
-async fn note_attempts(
-    client: &impl GenericClient,
-    statement: &str,
-    finishes: &[&Finish],
-) -> Result<()> {
-    if finishes.is_empty() {
-        return Ok(());
-    }
-    execute(
-        client,
-        "note attempts",
-        statement,
-        &[
-            &column(finishes, |f| f.task_id.0),
-            &column(finishes, |f| f.term.0),
-            &column(finishes, |f| small(f.ended.attempt)),
-            &column(finishes, |f| micros(f.ended.due_at)),
-            &column(finishes, |f| micros(f.ended.started_at)),
-            &column(finishes, |f| micros(f.ended.finished_at)),
-            &column(finishes, |f| f.ended.outcome),
-            &column(finishes, |f| f.detail.as_deref()),
-        ],
-    )
-    .await
-    .map(drop)
+fn names(kinds: &[Kind]) -> Vec<&str> {
+    kinds.iter().map(Kind::as_str).collect()
 }

@@ -19,6 +19,12 @@ const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 /// Notifies every listening node that something is due at `$2` (microseconds).
 pub(super) const NOTIFY: &str = "select pg_notify($1, $2)";
 
+/// Says, instead of an instant, that something is in the inbox.
+pub(super) const INBOX: &str = "inbox";
+
+/// Who is notified: of what is due, and of the inbox.
+type Nudgers = (Nudger, Nudger);
+
 pub(super) struct Listener(AbortHandle);
 
 impl Listener {
@@ -26,11 +32,11 @@ impl Listener {
     pub(super) async fn start(
         way: (Config, Tls),
         channel: String,
-        nudger: Nudger,
+        nudgers: Nudgers,
     ) -> Result<Self, tokio_postgres::Error> {
-        let line = Line::open(&way, &channel, &nudger).await?;
+        let line = Line::open(&way, &channel, &nudgers).await?;
         Ok(Self(
-            tokio::spawn(run(line, way, channel, nudger)).abort_handle(),
+            tokio::spawn(run(line, way, channel, nudgers)).abort_handle(),
         ))
     }
 }
@@ -41,7 +47,7 @@ impl Drop for Listener {
     }
 }
 
-async fn run(mut line: Line, way: (Config, Tls), channel: String, nudger: Nudger) {
+async fn run(mut line: Line, way: (Config, Tls), channel: String, nudgers: Nudgers) {
     loop {
         let ended = (&mut line.hearing).await;
         tracing::warn!(
@@ -54,11 +60,12 @@ async fn run(mut line: Line, way: (Config, Tls), channel: String, nudger: Nudger
                 reason = "a reconnect needs a real pause, not a task's time"
             )]
             tokio::time::sleep(RECONNECT_AFTER).await;
-            if let Ok(line) = Line::open(&way, &channel, &nudger).await {
+            if let Ok(line) = Line::open(&way, &channel, &nudgers).await {
                 break line;
             }
         };
-        nudger.nudge(Timestamp::MIN);
+        nudgers.0.nudge(Timestamp::MIN);
+        nudgers.1.nudge(Timestamp::MIN);
     }
 }
 
@@ -72,10 +79,10 @@ impl Line {
     async fn open(
         (config, tls): &(Config, Tls),
         channel: &str,
-        nudger: &Nudger,
+        nudgers: &Nudgers,
     ) -> Result<Self, tokio_postgres::Error> {
         let (client, connection) = config.connect(tls.clone()).await?;
-        let hearing = tokio::spawn(hear(connection, nudger.clone()));
+        let hearing = tokio::spawn(hear(connection, nudgers.clone()));
         let listen = format!("listen \"{}\"", channel.replace('"', "\"\""));
         client.batch_execute(&listen).await?;
         Ok(Self {
@@ -94,10 +101,14 @@ impl Drop for Line {
 /// Passes on what the server says until the connection ends.
 async fn hear<S: AsyncRead + AsyncWrite + Unpin>(
     mut connection: Connection<Socket, S>,
-    nudger: Nudger,
+    (nudger, inbox_nudger): Nudgers,
 ) -> Result<(), tokio_postgres::Error> {
     while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
         if let AsyncMessage::Notification(notification) = message? {
+            if notification.payload() == INBOX {
+                inbox_nudger.nudge(Timestamp::MIN);
+                continue;
+            }
             let due_at = notification
                 .payload()
                 .parse()

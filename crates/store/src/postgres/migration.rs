@@ -18,7 +18,10 @@ use std::time::Duration;
 use almanack_core::store::{Error, Result};
 use tokio_postgres::{Client, error::SqlState};
 
-use super::{applied, connect_alone, explain};
+use super::{
+    applied, connect_alone, explain,
+    functions::{self, Schemas},
+};
 use crate::migrate::{self, Index, Migration};
 
 /// Whatever the server, the role or the URL says about statements: these take as long as they take.
@@ -26,7 +29,8 @@ const UNBOUNDED: &str = "set statement_timeout = 0; set lock_timeout = 0; \
      set idle_in_transaction_session_timeout = 0";
 /// The same lock that versions take which wait for it inside a statement.
 const TRY_LOCK: &str = "select pg_try_advisory_lock(hashtext('almanack ' || current_schema()))";
-const UNLOCK: &str = "select pg_advisory_unlock(hashtext('almanack ' || current_schema()))";
+pub(super) const UNLOCK: &str =
+    "select pg_advisory_unlock(hashtext('almanack ' || current_schema()))";
 /// A step that waits for a table blocks every statement that comes to that table after it. So it
 /// gives way after a moment, and comes back.
 const GIVE_WAY: &str = "set local lock_timeout = 1000";
@@ -44,9 +48,9 @@ const TABLE_BYTES: &str = "select pg_table_size(to_regclass($1::text))";
 pub(super) async fn prepare(url: &str) -> Result<String> {
     let mut client = connect_alone(url).await?;
     upgrade(&mut client, migrate::ALL).await?;
-    let schema = client.query_one("select current_schema()", &[]).await;
-    let schema: String = schema.map_err(failed)?.get(0);
-    Ok(format!("almanack_{schema}"))
+    let schemas = Schemas::find(&client).await?;
+    functions::keep(&mut client, &schemas, migrate::newest()).await;
+    Ok(schemas.channel())
 }
 
 async fn upgrade(client: &mut Client, all: &'static [Migration]) -> Result<()> {
@@ -66,7 +70,7 @@ async fn upgrade(client: &mut Client, all: &'static [Migration]) -> Result<()> {
 }
 
 /// Waits until no other node migrates this schema.
-async fn lock(client: &Client) -> Result<()> {
+pub(super) async fn lock(client: &Client) -> Result<()> {
     let mut logged = false;
     loop {
         let row = client.query_one(TRY_LOCK, &[]).await.map_err(failed)?;

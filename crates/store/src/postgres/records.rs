@@ -14,7 +14,7 @@ use super::{
     batcher::BatchedWork,
     client, explain,
     session::{in_order, query},
-    task::apply_once,
+    task::{apply_once, untag},
 };
 use crate::{
     database::Tasks,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The position's column: behind the columns of a task.
-const POSITION: usize = 24;
+pub(super) const POSITION: usize = 28;
 
 /// Finds the current rows of identities.
 pub(super) struct LoadCurrent {
@@ -50,6 +50,7 @@ impl BatchedWork for LoadCurrent {
 impl Tasks for Postgres {
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
         let _seat = self.seat()?;
+        let _looking = self.lookers.enter();
         self.looks.pass(identities.to_vec()).await
     }
 
@@ -78,6 +79,11 @@ impl Tasks for Postgres {
             .await
             .map_err(failed)?;
         let gone: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        let tagged: Vec<(i64, String)> = rows
+            .iter()
+            .filter_map(|row| Some((row.get(0), row.get::<_, Option<String>>(1)?)))
+            .collect();
+        untag(&transaction, &tagged).await?;
         for delete in history::PRUNE_POSTGRES {
             transaction
                 .execute(delete, &[&gone])

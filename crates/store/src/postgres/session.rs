@@ -1,12 +1,20 @@
 //! A connection as a session, and statements that take whole lists.
 
-use almanack_core::{store::Result, task::NewTask};
+use almanack_core::{
+    reschedule::Change,
+    store::{Applied, Result},
+    task::NewTask,
+};
 use async_trait::async_trait;
 use deadpool_postgres::GenericClient;
 use futures_util::future::try_join_all;
 use tokio_postgres::{Row, types::ToSql};
 
-use super::{Postgres, explain, question::Question, task::insert_tasks};
+use super::{
+    Postgres, explain,
+    question::Question,
+    task::{apply_within, insert_tasks},
+};
 use crate::{
     caller::{Caller, Seat},
     measure::Stopwatch,
@@ -156,6 +164,10 @@ impl<C: GenericClient> Session for PostgresSession<'_, C> {
     async fn insert_tasks(&self, tasks: &[NewTask], created_at_us: i64) -> Result<()> {
         let wanted = tasks.iter().map(|new| (0, created_at_us, new));
         insert_tasks(self.client, wanted.collect()).await.map(drop)
+    }
+
+    async fn apply(&self, changes: &[Change]) -> Result<Vec<Applied>> {
+        apply_within(self.client, changes).await
     }
 }
 

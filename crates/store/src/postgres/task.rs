@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
+    callback::Callback,
     reschedule::{Amend, Change, Requested},
     store::{Applied, AppliedOnce, Error, OnceKey, Result},
     task::{Identity, NewTask, Payload, TaskId},
@@ -26,9 +27,9 @@ use super::{
     session::{column, execute, query},
 };
 use crate::{
-    history,
+    find, history,
     nudge::earliest_hint,
-    row::{micros, small, unreadable},
+    row::{micros, small, unreadable, written},
     task,
 };
 
@@ -55,15 +56,45 @@ impl BatchedWork for Apply {
     }
 }
 
+/// Carries out each change for itself, as a part of something larger. Distinct identities.
+pub(super) async fn apply_within(
+    client: &impl GenericClient,
+    changes: &[Change],
+) -> Result<Vec<Applied>> {
+    let mut answers = vec![Applied::Lost; changes.len()];
+    let noted = sorted(changes, |change| {
+        change.requested.is_some() && change.amend.is_some()
+    });
+    let repeated = repeat_all(client, &noted).await?;
+    let is_repeated = |place: usize| repeated.iter().any(|(it, _)| *it == place);
+    let mut amended = sorted(changes, |it| it.amend.is_some() && it.insert.is_none());
+    amended.retain(|(place, _)| !is_repeated(*place));
+    let created = sorted(changes, |it| it.amend.is_none());
+    let replaced = sorted(changes, |it| it.amend.is_some() && it.insert.is_some());
+    let mut written = insert_all(client, &created).await?;
+    let held = amend_all(client, &amended).await?;
+    written.extend(replace_all(client, &replaced).await?);
+    for (place, number) in repeated {
+        answers[place] = Applied::Repeated { number };
+    }
+    for (place, id) in written {
+        answers[place] = Applied::Done { inserted: Some(id) };
+    }
+    for place in held {
+        answers[place] = Applied::Done { inserted: None };
+    }
+    Ok(answers)
+}
+
+/// The changes of one sort, each with its index.
+fn sorted(changes: &[Change], wanted: fn(&Change) -> bool) -> Vec<Placed<'_>> {
+    let placed = changes.iter().enumerate();
+    placed.filter(|(_, change)| wanted(change)).collect()
+}
+
 async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applied>> {
     let mut answers = vec![Applied::Lost; changes.len()];
-    let sort = |wanted: fn(&Change) -> bool| -> Vec<Placed<'_>> {
-        changes
-            .iter()
-            .enumerate()
-            .filter(|(_, change)| wanted(change))
-            .collect()
-    };
+    let sort = |wanted: fn(&Change) -> bool| sorted(changes, wanted);
     let created = sort(|change| change.amend.is_none());
     let amended = sort(|change| change.amend.is_some() && change.insert.is_none());
     let replaced = sort(|change| change.amend.is_some() && change.insert.is_some());
@@ -73,7 +104,7 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
     for (place, number) in repeated {
         answers[place] = Applied::Repeated { number };
     }
-    let (written, held) = if created.is_empty() || amended.is_empty() {
+    let (written, held) = if (created.is_empty() || amended.is_empty()) && !any_tagged(changes) {
         tokio::try_join!(
             insert_all(&*client, &created),
             amend_all(&*client, &amended)
@@ -103,6 +134,18 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
         transaction.commit().await.map_err(failed)?;
     }
     Ok(answers)
+}
+
+/// Whether tags are written, too: then more than one statement makes one change.
+fn any_tagged(changes: &[Change]) -> bool {
+    changes.iter().any(|change| {
+        let inserted = change.insert.as_ref();
+        inserted.is_some_and(|new| !new.tags.is_empty())
+            || change
+                .amend
+                .as_ref()
+                .is_some_and(|amend| amend.tags.is_some())
+    })
 }
 
 /// Counts what was decided before, and leaves the others to be written. By itself: a group that
@@ -254,10 +297,31 @@ pub(super) async fn insert_tasks(
             &column(&rows, |r| r.2.origin.as_str()),
             &column(&rows, |r| r.2.callback_url.as_deref()),
             &column(&rows, |r| r.2.payload.as_str()),
+            &column(&rows, |r| r.2.expiry.at.map(micros)),
+            &column(&rows, |r| r.2.expiry.after_s.map(small)),
+            &options_of(&rows, |r| r.2.call_options.as_deref())?,
+            &column(&rows, |r| {
+                (!r.2.tags.is_empty()).then(|| r.2.tags.as_text())
+            }),
+            &column(&rows, |r| r.2.share_key.as_deref()),
         ],
     )
     .await?;
-    Ok(match_written(&rows, &written))
+    let written = match_written(&rows, &written);
+    let tagged = rows.iter().filter(|(.., new)| !new.tags.is_empty());
+    let tagged = tagged.filter_map(|(place, _, new)| {
+        let (_, id) = written.iter().find(|(written, _)| written == place)?;
+        Some((id.0, new.tags.as_text()))
+    });
+    tag(client, &tagged.collect::<Vec<_>>()).await?;
+    Ok(written)
+}
+
+fn options_of<T>(
+    rows: &[T],
+    options: impl Fn(&T) -> Option<&Callback>,
+) -> Result<Vec<Option<String>>> {
+    rows.iter().map(|row| written(options(row))).collect()
 }
 
 /// Pairs returned rows with what was asked for. Rows of one identity are neighbours in `rows`, and
@@ -326,6 +390,13 @@ async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result
             &column(&rows, |r| r.1.requested.as_ref().map(Requested::name)),
             &column(&rows, |r| requested(r)?.execute_at.map(micros)),
             &column(&rows, |r| requested(r)?.revision.map(|revision| revision.0)),
+            &column(&rows, |r| r.2.expiry.at.map(micros)),
+            &column(&rows, |r| r.2.expiry.after_s.map(small)),
+            &options_of(&rows, |r| r.2.call_options.as_deref())?,
+            &column(&rows, |r| {
+                r.2.tags.as_ref().map(|tags| tags.after.as_text())
+            }),
+            &column(&rows, |r| r.2.share_key.as_deref()),
         ],
     )
     .await?;
@@ -334,12 +405,52 @@ async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result
         let position = usize::try_from(row.get::<_, i64>(0)).ok()?;
         rows.get(position - 1).map(|(place, ..)| *place)
     };
-    Ok(changed.iter().filter_map(place).collect())
+    let held: Vec<usize> = changed.iter().filter_map(place).collect();
+    retag(client, &rows, &held).await?;
+    Ok(held)
+}
+
+/// Keeps the index of tags in step with the rows that were changed.
+async fn retag(client: &impl GenericClient, rows: &[Amended<'_>], held: &[usize]) -> Result<()> {
+    let retagged = || {
+        let held = rows.iter().filter(|(place, ..)| held.contains(place));
+        held.filter_map(|(_, _, amend)| Some((amend.guard.task_id.0, amend.tags.as_ref()?)))
+    };
+    let before = retagged().map(|(id, tags)| (id, tags.before.as_text()));
+    untag(client, &before.collect::<Vec<_>>()).await?;
+    let after = retagged().map(|(id, tags)| (id, tags.after.as_text()));
+    tag(client, &after.collect::<Vec<_>>()).await
+}
+
+/// Writes the tags of rows into their index; nothing is asked where there are none.
+async fn tag(client: &impl GenericClient, tagged: &[(i64, String)]) -> Result<()> {
+    each_tag(client, find::TAG_POSTGRES, tagged).await
+}
+
+/// Takes them out again.
+pub(super) async fn untag(client: &impl GenericClient, tagged: &[(i64, String)]) -> Result<()> {
+    each_tag(client, find::UNTAG_POSTGRES, tagged).await
+}
+
+async fn each_tag(client: &impl GenericClient, text: &str, tagged: &[(i64, String)]) -> Result<()> {
+    let each = || {
+        tagged
+            .iter()
+            .flat_map(|(id, tags)| tags.split(' ').map(move |tag| (*id, tag)))
+    };
+    let each = || each().filter(|(_, tag)| !tag.is_empty());
+    let (ids, tags): (Vec<i64>, Vec<&str>) = each().unzip();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    execute(client, "tag tasks", text, &[&tags, &ids])
+        .await
+        .map(drop)
 }
 
 /// Retires current rows and writes their successors. Must run in a transaction.
 async fn replace_all(
-    transaction: &Transaction<'_>,
+    transaction: &impl GenericClient,
     placed: &[Placed<'_>],
 ) -> Result<Vec<(usize, TaskId)>> {
     let retired = amend_all(transaction, placed).await?;
@@ -358,7 +469,7 @@ async fn replace_all(
 }
 
 async fn name_successors(
-    transaction: &Transaction<'_>,
+    transaction: &impl GenericClient,
     won: &[Placed<'_>],
     written: &[(usize, TaskId)],
 ) -> Result<()> {

@@ -11,16 +11,12 @@ use super::{Row, Value, unreadable, values};
 pub(crate) fn calendar(row: &Row<'_>) -> Result<CalendarRecord> {
     let copy: Option<String> = row.get(3)?;
     let copy = copy.map(|text| serde_json::from_str(&text)).transpose();
-    let reading: Reading = serde_json::from_str(&row.text(4)?).map_err(unreadable)?;
     Ok(CalendarRecord {
         name: row.get(0)?,
         origin: row.get(1)?,
         definition: serde_json::from_str(&row.text(2)?).map_err(unreadable)?,
         copy: copy.map_err(unreadable)?,
-        reading: Reading {
-            checked_at: row.get(9)?,
-            ..reading
-        },
+        reading: reading(row, 4, 9)?,
         version: row.get(5)?,
         applied: row.get(6)?,
         created_at: row.get(7)?,
@@ -28,12 +24,22 @@ pub(crate) fn calendar(row: &Row<'_>) -> Result<CalendarRecord> {
     })
 }
 
-/// Reads name, version and the version applied.
+/// Reads name, version, the version applied and how reading goes.
 pub(crate) fn calendar_version(row: &Row<'_>) -> Result<CalendarVersion> {
     Ok(CalendarVersion {
         name: row.get(0)?,
         version: row.get(1)?,
         applied: row.get(2)?,
+        reading: reading(row, 3, 4)?,
+    })
+}
+
+/// How reading its address goes; when it was last asked has a column, because nodes compete for it.
+fn reading(row: &Row<'_>, reading: usize, checked_at: usize) -> Result<Reading> {
+    let read: Reading = serde_json::from_str(&row.text(reading)?).map_err(unreadable)?;
+    Ok(Reading {
+        checked_at: row.get(checked_at)?,
+        ..read
     })
 }
 

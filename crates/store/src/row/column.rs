@@ -2,7 +2,9 @@
 
 use almanack_core::{
     alert::{self, About, Severity},
-    edition::{self, batch, delivery, story},
+    callback::Callback,
+    edition::{self, batch, delivery, ladder, story},
+    newsletter::{mailing, subscriber},
     plan::{Edited, Origin, PingKind, ScheduleId, ScheduleName, Verdict},
     reschedule::Rule,
     source::{
@@ -11,7 +13,7 @@ use almanack_core::{
         policy::cadence::{Cadence, Frequency},
     },
     store::{ClaimId, Result},
-    task::{Kind, Payload, Priority, Revision, Status, Subject, TaskId, Term},
+    task::{Kind, Payload, Priority, Revision, Status, Subject, Tags, TaskId, Term},
     token::Scope,
 };
 use jiff::Timestamp;
@@ -103,12 +105,14 @@ read_from! {
     Revision: Number, revision => Ok(Self(revision.0)), else Some(Self(0));
     Priority: Number, level => Self::new(level.0).map_err(unreadable), else Some(Self::DEFAULT);
     Payload: String, text => Ok(Self::from_store(text)), else Some(Self::default());
+    Tags: String, text => Ok(Self::from_text(&text)), else Some(Self::NONE);
     Subject: String, text => Self::parse(&text).map_err(unreadable),
         else Self::parse("unreadable").ok();
     Kind: String, text => Self::parse(&text).map_err(unreadable),
         else Self::parse("UNREADABLE").ok();
     Status: String, text => Self::parse(&text).map_err(unreadable), else Some(Self::Fail);
     ScheduleName: String, text => Self::parse(&text).map_err(unreadable);
+    Box<Callback>: String, text => serde_json::from_str(&text).map_err(unreadable);
     Cadence: String, text => text.parse().map_err(unreadable);
 }
 
@@ -145,8 +149,11 @@ named! {
     edition::State: "state `{}`";
     batch::Status: "status `{}`";
     delivery::State: "state `{}`";
+    mailing::State: "state `{}`";
+    subscriber::State: "state `{}`";
     story::Status: "status `{}`";
     story::Note: "note `{}`";
+    ladder::Cause: "cause `{}`";
     alert::Rule: "rule `{}` of an alert";
     About: "subject `{}` of an alert";
     Severity: "severity `{}` of an alert";

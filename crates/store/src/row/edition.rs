@@ -4,21 +4,29 @@
 use almanack_core::{
     budget::Spend,
     edition::{
-        Counts, Edition, State,
+        Counts, Edition, EditionId, State,
         batch::Batch,
         delivery::Delivery,
         document::Document,
-        story::{Listed, Note, Story, StoryKey, Written},
+        ladder::Cause,
+        revision::RevisionLine,
+        story::{CommentNote, Listed, Note, Story, StoryKey, Written},
     },
     store::{EditionLine, Result},
 };
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Row, Value, many, unreadable, values};
-use crate::edition::{COLUMNS, REPLACED, day};
+use crate::edition::{COLUMNS, REPLACED, key};
+
+/// What identifies an edition, alone.
+pub(crate) fn id(row: &Row<'_>) -> Result<EditionId> {
+    row.text(0)?.parse().map_err(unreadable)
+}
 
 pub(crate) fn edition(row: &Row<'_>) -> Result<Edition> {
     Ok(Edition {
-        date: row.text(0)?.parse().map_err(unreadable)?,
+        id: row.text(0)?.parse().map_err(unreadable)?,
         version: row.get(1)?,
         state: row.get(2)?,
         archived_from: row.get(3)?,
@@ -31,13 +39,32 @@ pub(crate) fn edition(row: &Row<'_>) -> Result<Edition> {
         published_at: row.get(10)?,
         reason: row.get(11)?,
         updated_at: row.get(12)?,
-        created_at: row.get(13)?,
+        hold: parsed(row, 13)?,
+        retraction: parsed(row, 14)?,
+        corrections: parsed(row, 15)?.unwrap_or_default(),
+        due_at: row.get(16)?,
+        ready_at: row.get(17)?,
+        improving_at: row.get(18)?,
+        overview: row.get(19)?,
+        created_at: row.get(20)?,
     })
+}
+
+/// What a column keeps as JSON; nothing where it is null.
+fn parsed<T: DeserializeOwned>(row: &Row<'_>, place: usize) -> Result<Option<T>> {
+    let text: Option<String> = row.get(place)?;
+    let read = text.map(|text| serde_json::from_str(&text));
+    read.transpose().map_err(unreadable)
+}
+
+fn json<T: Serialize>(value: Option<&T>) -> Option<String> {
+    // Rendering plain data cannot fail.
+    value.map(|value| serde_json::to_string(value).unwrap_or_default())
 }
 
 /// What an edition is created with.
 pub(crate) fn new_edition(edition: &Edition) -> Vec<Value<'_>> {
-    let mut values = values![day(edition.date), edition.version];
+    let mut values = values![key(edition.id), edition.version];
     values.extend(changing(edition));
     values.extend(values![edition.created_at]);
     values
@@ -46,10 +73,11 @@ pub(crate) fn new_edition(edition: &Edition) -> Vec<Value<'_>> {
 /// What an edition is changed to, if it is still the version that was seen.
 pub(crate) fn changed_edition(edition: &Edition) -> Vec<Value<'_>> {
     let mut values = changing(edition);
-    values.extend(values![day(edition.date), edition.version]);
+    values.extend(values![key(edition.id), edition.version]);
     values
 }
 
+/// What changes of an edition.
 fn changing(edition: &Edition) -> Vec<Value<'_>> {
     values![
         edition.state.as_str(),
@@ -63,6 +91,13 @@ fn changing(edition: &Edition) -> Vec<Value<'_>> {
         edition.published_at,
         &edition.reason,
         edition.updated_at,
+        json(edition.hold.as_ref()),
+        json(edition.retraction.as_ref()),
+        json(Some(&edition.corrections).filter(|it| !it.is_empty())),
+        edition.due_at,
+        edition.ready_at,
+        edition.improving_at,
+        &edition.overview,
     ]
 }
 
@@ -84,7 +119,47 @@ pub(crate) fn line(row: &Row<'_>) -> Result<EditionLine> {
     })
 }
 
+/// What is shown with a story and never asked for by itself: one column of JSON.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Details {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment_count: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment_note: Option<CommentNote>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reading_minutes: Option<u32>,
+}
+
+impl Details {
+    fn of(story: &Story) -> Self {
+        Self {
+            comment_count: story.listed.comment_count,
+            comment_note: story.written.comment_note,
+            image_url: story.written.image_url.clone(),
+            reading_minutes: story.written.reading_minutes,
+        }
+    }
+
+    fn read(text: Option<&str>) -> Result<Self> {
+        text.map_or_else(
+            || Ok(Self::default()),
+            |text| serde_json::from_str(text).map_err(unreadable),
+        )
+    }
+
+    /// Nothing where there is nothing to say, as in rows from before there were details.
+    fn to_text(&self) -> Option<String> {
+        let text = serde_json::to_string(self).ok();
+        text.filter(|_| *self != Self::default())
+    }
+}
+
 pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
+    let details: Option<String> = row.get(19)?;
+    let details = Details::read(details.as_deref())?;
     Ok(Story {
         listed: Listed {
             key: StoryKey(row.get(0)?),
@@ -92,6 +167,7 @@ pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
             discussion_url: row.get(10)?,
             title: row.get(11)?,
             score: row.get(7)?,
+            comment_count: details.comment_count,
             published_at: row.get(8)?,
             text: row.get(12)?,
         },
@@ -103,6 +179,10 @@ pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
             content_summary: row.get(14)?,
             comment_summary: row.get(15)?,
             note: row.get(16)?,
+            degraded_by: row.get(18)?,
+            comment_note: details.comment_note,
+            image_url: details.image_url,
+            reading_minutes: details.reading_minutes,
         },
         error_message: row.get(17)?,
         retry_count: row.get(4)?,
@@ -111,10 +191,10 @@ pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
     })
 }
 
-pub(crate) fn story_values<'a>(day: &'a str, story: &'a Story) -> Vec<Value<'a>> {
+pub(crate) fn story_values<'a>(key: &'a str, story: &'a Story) -> Vec<Value<'a>> {
     let (listed, written) = (&story.listed, &story.written);
     values![
-        day,
+        key,
         &listed.key.0,
         story.rank,
         story.status.as_str(),
@@ -133,6 +213,8 @@ pub(crate) fn story_values<'a>(day: &'a str, story: &'a Story) -> Vec<Value<'a>>
         &written.comment_summary,
         written.note.map(Note::as_str),
         &story.error_message,
+        written.degraded_by.map(Cause::as_str),
+        Details::of(story).to_text(),
     ]
 }
 
@@ -155,9 +237,9 @@ pub(crate) fn batch(row: &Row<'_>) -> Result<Batch> {
     })
 }
 
-pub(crate) fn batch_values<'a>(day: &'a str, batch: &'a Batch) -> Vec<Value<'a>> {
+pub(crate) fn batch_values<'a>(key: &'a str, batch: &'a Batch) -> Vec<Value<'a>> {
     values![
-        day,
+        key,
         batch.index,
         batch.status.as_str(),
         batch.story_count,
@@ -190,9 +272,9 @@ pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
     })
 }
 
-pub(crate) fn delivery_values<'a>(day: &'a str, delivery: &'a Delivery) -> Vec<Value<'a>> {
+pub(crate) fn delivery_values<'a>(key: &'a str, delivery: &'a Delivery) -> Vec<Value<'a>> {
     values![
-        day,
+        key,
         delivery.revision,
         &delivery.destination,
         delivery.part,
@@ -213,7 +295,7 @@ pub(crate) fn skipped_values<'a>(edition: &Edition, document: &Document) -> Vec<
     values![
         REPLACED,
         edition.updated_at,
-        day(edition.date),
+        key(edition.id),
         document.inputs.revision,
     ]
 }
@@ -226,13 +308,14 @@ pub(crate) fn document(row: &Row<'_>) -> Result<Document> {
         inputs_digest: row.get(3)?,
         body_digest: row.get(4)?,
         made_at: row.get(5)?,
+        revised: parsed(row, 6)?,
     })
 }
 
-pub(crate) fn document_values<'a>(day: &'a str, document: &'a Document) -> Result<Vec<Value<'a>>> {
+pub(crate) fn document_values<'a>(key: &'a str, document: &'a Document) -> Result<Vec<Value<'a>>> {
     let inputs = serde_json::to_string(&document.inputs).map_err(unreadable)?;
     Ok(values![
-        day,
+        key,
         document.inputs.revision,
         inputs,
         &document.template,
@@ -240,5 +323,11 @@ pub(crate) fn document_values<'a>(day: &'a str, document: &'a Document) -> Resul
         &document.inputs_digest,
         &document.body_digest,
         document.made_at,
+        json(document.revised.as_ref()),
     ])
+}
+
+pub(crate) fn revision(row: &Row<'_>) -> Result<RevisionLine> {
+    let (revision, made_at) = (row.get(0)?, row.get(1)?);
+    Ok(RevisionLine::new(revision, made_at, parsed(row, 2)?))
 }

@@ -1,9 +1,10 @@
 //! Claims on SQLite.
 
 use almanack_core::{
+    event::outgoing::gather,
     finish::Finish,
-    store::{ClaimId, ClaimRequest, Claimed, Finished, Result, TaskLine},
-    task::ClaimedTask,
+    store::{ClaimId, ClaimRequest, Claimed, Finished, Result, TakenTask, TaskLine},
+    task::{ClaimedTask, TaskId},
 };
 use jiff::Timestamp;
 use rusqlite::{CachedStatement, Connection, Params, params};
@@ -11,32 +12,72 @@ use rusqlite::{CachedStatement, Connection, Params, params};
 use crate::{
     claim::{self, Unreadable},
     database::Claims,
-    history,
+    finish, history,
     lanes::{Lane, shares},
     nudge::earliest_wait,
     overview::{self, Latest},
     row::{self, micros, most, nearest, small, unreadable},
-    sqlite::{SAFETY_POLL, Sqlite, task::insert_all, thread::Outcome},
+    sqlite::{
+        SAFETY_POLL, Sqlite,
+        pace::Gates,
+        task::{insert, insert_all},
+        thread::Outcome,
+        turns::claim_by_turns,
+    },
 };
 
 impl Claims for Sqlite {
     async fn claim(&self, request: ClaimRequest) -> Result<Claimed> {
         self.on_writer("claim tasks", move |connection| {
-            let mut tasks = Vec::new();
-            let due: Vec<Lane> = lanes(connection)?
+            let (mut tasks, mut turns) = (Vec::new(), Vec::new());
+            let mut gates = Gates::load(connection, &request)?;
+            let due: Vec<Lane> = lanes(connection, &request, &gates)?
                 .into_iter()
                 .filter(|(_, due_at_us)| *due_at_us <= micros(request.now))
                 .map(|(lane, _)| lane)
                 .collect();
-            for (lane, share) in shares(due, request.slots, &request.limits) {
+            let limits = gates.limits(&request.limits);
+            for (lane, share) in shares(due, request.slots, &limits) {
                 let free = request.slots - tasks.len();
-                tasks.extend(claim_from(connection, &request, &lane, share.min(free))?);
+                let share = share.min(free);
+                let turn = request
+                    .turns
+                    .iter()
+                    .find(|turn| turn.kind.as_str() == lane.kind);
+                let taken = match turn {
+                    None => claim_from(connection, &request, &lane, share)?,
+                    Some(turn) => {
+                        let (taken, last) =
+                            claim_by_turns(connection, &request, (&lane, turn), share)?;
+                        turns.push((turn.kind.clone(), last));
+                        taken
+                    }
+                };
+                tasks.extend(taken);
             }
             if !tasks.is_empty() {
                 note_claim(connection, &request, &tasks)?;
+                gates.take(connection, &tasks)?;
             }
-            let next_due_at = next_due(connection, &request, &tasks)?;
-            Ok(Claimed { tasks, next_due_at })
+            let next_due_at = next_due(connection, &request, &tasks, &gates)?;
+            Ok(Claimed {
+                tasks,
+                next_due_at,
+                turns,
+            })
+        })
+        .await
+    }
+
+    async fn claim_expired(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>> {
+        self.on_writer("claim expired tasks", move |connection| {
+            let (claim, now) = (request.claim_id.0, micros(request.now));
+            let found = params![claim, request.node, now, most(request.slots)];
+            let tasks = take(connection, &request, claim::TAKE_EXPIRED_SQLITE, found)?;
+            if !tasks.is_empty() {
+                note_claim(connection, &request, &tasks)?;
+            }
+            Ok(tasks)
         })
         .await
     }
@@ -46,16 +87,34 @@ impl Claims for Sqlite {
         let answers = self
             .on_writer("finish attempts", move |connection| {
                 let mut endings = Endings::prepare(connection)?;
-                finishes
-                    .iter()
-                    .map(|finish| endings.write(finish))
-                    .collect::<Outcome<Vec<_>>>()
+                let answers = finishes.iter().map(|finish| endings.write(finish));
+                let answers = answers.collect::<Outcome<Vec<_>>>()?;
+                let applied = finishes.iter().zip(&answers);
+                let applied = applied.filter(|(_, answer)| **answer == Finished::Applied);
+                for new in gather(applied.flat_map(|(finish, _)| &finish.loose_events)) {
+                    insert(connection, &new, micros(new.execute_at))?;
+                }
+                Ok(answers)
             })
             .await?;
         if let Some(due_at) = hint {
             self.nudger.nudge(due_at);
         }
         Ok(answers)
+    }
+
+    async fn load_taken(&self, ids: &[TaskId], session: &str) -> Result<Vec<Option<TakenTask>>> {
+        let (ids, session) = (ids.to_vec(), session.to_owned());
+        self.on_reader("load taken tasks", move |connection| {
+            let mut statement = connection.prepare_cached(claim::TAKEN_SQLITE)?;
+            let load = |id: &TaskId| -> Outcome<Option<TakenTask>> {
+                let mut rows = statement.query(params![id.0, session])?;
+                let row = rows.next()?;
+                Ok(row.and_then(|row| row::taken_task(&row.into()).ok()))
+            };
+            ids.iter().map(load).collect()
+        })
+        .await
     }
 
     async fn extend_claims(
@@ -84,6 +143,23 @@ impl Claims for Sqlite {
                 let mut statement = connection.prepare_cached(text)?;
                 for claim in &claims {
                     statement.execute([claim.0])?;
+                }
+            }
+            connection.prepare_cached(claim::FORGET_PAST)?.execute([])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn release_ended_claims(&self, claims: &[ClaimId]) -> Result<()> {
+        let claims = claims.to_vec();
+        self.on_writer("release ended claims", move |connection| {
+            let mut runs = connection.prepare_cached(claim::RUNS_UNDER_SQLITE)?;
+            for claim in &claims {
+                if !runs.exists([claim.0])? {
+                    for text in claim::RELEASE_SQLITE {
+                        connection.prepare_cached(text)?.execute([claim.0])?;
+                    }
                 }
             }
             connection.prepare_cached(claim::FORGET_PAST)?.execute([])?;
@@ -128,10 +204,14 @@ fn lines(connection: &Connection, text: &str, key: impl Params) -> Outcome<Vec<T
     Ok(lines)
 }
 
-/// The lanes with waiting tasks, and when each is next due.
-fn lanes(connection: &Connection) -> Outcome<Vec<(Lane, i64)>> {
-    let mut statement = connection.prepare_cached(claim::LANES_DUE_SQLITE)?;
-    let lanes = statement.query_map([], |row| {
+/// The lanes with waiting tasks of the requested kinds that are not paused for good, and when each
+/// may be claimed from.
+fn lanes(
+    connection: &Connection,
+    request: &ClaimRequest,
+    gates: &Gates,
+) -> Outcome<Vec<(Lane, i64)>> {
+    let read = |row: &rusqlite::Row<'_>| {
         Ok((
             Lane {
                 kind: row.get(0)?,
@@ -139,26 +219,51 @@ fn lanes(connection: &Connection) -> Outcome<Vec<(Lane, i64)>> {
             },
             row.get(2)?,
         ))
-    })?;
-    Ok(lanes.collect::<rusqlite::Result<_>>()?)
+    };
+    let lanes = if request.kinds.is_empty() {
+        let mut statement = connection.prepare_cached(claim::LANES_DUE_SQLITE)?;
+        let lanes = statement.query_map([], read)?;
+        lanes.collect::<rusqlite::Result<Vec<(Lane, i64)>>>()?
+    } else {
+        let kinds = serde_json::to_string(&request.kinds).map_err(unreadable)?;
+        let mut statement = connection.prepare_cached(claim::LANES_OF_KINDS_SQLITE)?;
+        let lanes = statement.query_map([kinds], read)?;
+        lanes.collect::<rusqlite::Result<Vec<(Lane, i64)>>>()?
+    };
+    let open = lanes
+        .into_iter()
+        .filter_map(|(lane, due_at_us)| Some((gates.opens_at(&lane.kind, due_at_us)?, lane)));
+    Ok(open
+        .map(|(opens_at_us, lane)| (lane, opens_at_us))
+        .collect())
 }
 
-fn claim_from(
+pub(super) fn claim_from(
     connection: &Connection,
     request: &ClaimRequest,
     lane: &Lane,
     share: usize,
 ) -> Outcome<Vec<ClaimedTask>> {
-    let mut statement = connection.prepare_cached(claim::TAKE_SQLITE)?;
-    let mut rows = statement.query(params![
+    let found = params![
         request.claim_id.0,
         request.node,
         micros(request.now),
         lane.kind,
         lane.priority,
         most(share),
-    ])?;
-    let mut taken = Vec::with_capacity(share.min(1024));
+    ];
+    take(connection, request, claim::TAKE_SQLITE, found)
+}
+
+pub(super) fn take(
+    connection: &Connection,
+    request: &ClaimRequest,
+    text: &str,
+    found: impl Params,
+) -> Outcome<Vec<ClaimedTask>> {
+    let mut statement = connection.prepare_cached(text)?;
+    let mut rows = statement.query(found)?;
+    let mut taken = Vec::new();
     let mut aside = Vec::new();
     while let Some(row) = rows.next()? {
         taken.extend(claim::read(&row.into(), request.claim_id, &mut aside)?);
@@ -192,9 +297,10 @@ fn next_due(
     connection: &Connection,
     request: &ClaimRequest,
     taken: &[ClaimedTask],
+    gates: &Gates,
 ) -> Outcome<Option<Timestamp>> {
     let full = request.full_after(taken);
-    let next = lanes(connection)?
+    let next = lanes(connection, request, gates)?
         .into_iter()
         .filter(|(lane, _)| !full.iter().any(|kind| kind.as_str() == lane.kind))
         .map(|(_, due_at_us)| due_at_us)
@@ -215,8 +321,8 @@ impl<'c> Endings<'c> {
     fn prepare(connection: &'c Connection) -> Outcome<Self> {
         Ok(Self {
             connection,
-            end: connection.prepare_cached(claim::FINISH_END_SQLITE)?,
-            wait: connection.prepare_cached(claim::FINISH_WAIT_SQLITE)?,
+            end: connection.prepare_cached(finish::FINISH_END_SQLITE)?,
+            wait: connection.prepare_cached(finish::FINISH_WAIT_SQLITE)?,
             note: connection.prepare_cached(history::NOTE_ATTEMPT_SQLITE)?,
             note_late: connection.prepare_cached(history::NOTE_LATE_SQLITE)?,
         })
@@ -243,7 +349,11 @@ impl<'c> Endings<'c> {
         let (id, term, status) = (finish.task_id.0, finish.term.0, finish.status.as_str());
         let (attempt, finished_at_us) = (small(finish.attempt), micros(finish.ended.finished_at));
         let (detail, execute_at_us) = (&finish.detail, micros(finish.execute_at));
-        let rows = if finish.waits {
+        let rows = if !finish.tried {
+            let untried = finish::FINISH_UNTRIED_SQLITE;
+            let mut untried = self.connection.prepare_cached(untried)?;
+            untried.execute(params![id, term, status, attempt, detail, finished_at_us])?
+        } else if finish.waits {
             self.wait.execute(params![
                 id,
                 term,
@@ -252,7 +362,8 @@ impl<'c> Endings<'c> {
                 detail,
                 finished_at_us,
                 execute_at_us,
-                small(finish.expiries)
+                small(finish.expiries),
+                finish.expires_at.map(micros),
             ])?
         } else {
             self.end

@@ -3,14 +3,18 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use almanack_core::{store::Result, task::NewTask};
+use almanack_core::{
+    reschedule::Change,
+    store::{Applied, Result},
+    task::NewTask,
+};
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use rusqlite::{Connection, params_from_iter};
 
 use super::{
     explain,
-    task::insert_all,
+    task::{apply, insert_all},
     thread::{Fault, Outcome},
 };
 use crate::{
@@ -92,5 +96,12 @@ impl Session for SqliteSession<'_> {
 
     async fn insert_tasks(&self, tasks: &[NewTask], created_at_us: i64) -> Result<()> {
         self.with(|connection| insert_all(connection, tasks, created_at_us))
+    }
+
+    async fn apply(&self, changes: &[Change]) -> Result<Vec<Applied>> {
+        self.with(|connection| {
+            let each = changes.iter().map(|change| apply(connection, change));
+            each.collect()
+        })
     }
 }

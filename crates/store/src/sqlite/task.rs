@@ -2,18 +2,18 @@
 
 use almanack_core::{
     history::{DECISIONS_KEPT, REPEATED_WITHIN},
-    reschedule::{Amend, Change, Requested},
+    reschedule::{Amend, Change, Requested, Retagged},
     store::{Applied, AppliedOnce, OnceKey, Pruned, Result},
-    task::{Identity, NewTask, Task, TaskId},
+    task::{Identity, NewTask, Tags, Task, TaskId},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
     database::Tasks,
-    history,
+    find, history,
     nudge::earliest_hint,
-    row::{self, micros, most, nearest, small, unreadable},
+    row::{self, micros, most, nearest, small, unreadable, written},
     sqlite::{SAFETY_POLL, Sqlite, thread::Outcome},
     task,
 };
@@ -204,7 +204,16 @@ fn amended(connection: &Connection, amend: &Amend, decided_at_us: i64) -> Outcom
         small(amend.max_retry),
         amend.revision.0,
         decided_at_us,
+        amend.expiry.at.map(micros),
+        amend.expiry.after_s,
+        written(amend.call_options.as_deref())?,
+        amend.tags.as_ref().map(|tags| tags.after.as_text()),
+        amend.share_key,
     ])?;
+    if let Some(Retagged { before, after }) = amend.tags.as_ref().filter(|_| rows == 1) {
+        untag(connection, guard.task_id.0, before)?;
+        tag(connection, guard.task_id.0, after)?;
+    }
     Ok(rows == 1)
 }
 
@@ -229,8 +238,34 @@ pub(super) fn insert(
         new.origin,
         new.callback_url,
         new.payload.as_str(),
+        new.expiry.at.map(micros),
+        new.expiry.after_s,
+        written(new.call_options.as_deref())?,
+        (!new.tags.is_empty()).then(|| new.tags.as_text()),
+        new.share_key,
     ])?;
-    Ok((rows == 1).then(|| TaskId(connection.last_insert_rowid())))
+    if rows == 0 {
+        return Ok(None);
+    }
+    let id = connection.last_insert_rowid();
+    tag(connection, id, &new.tags)?;
+    Ok(Some(TaskId(id)))
+}
+
+fn tag(connection: &Connection, id: i64, tags: &Tags) -> Outcome<()> {
+    for tag in tags.iter() {
+        let mut statement = connection.prepare_cached(find::TAG)?;
+        statement.execute(params![tag, id])?;
+    }
+    Ok(())
+}
+
+fn untag(connection: &Connection, id: i64, tags: &Tags) -> Outcome<()> {
+    for tag in tags.iter() {
+        let mut statement = connection.prepare_cached(find::UNTAG)?;
+        statement.execute(params![tag, id])?;
+    }
+    Ok(())
 }
 
 /// Writes tasks as a part of something larger; an identity that exists already is left as it is.
@@ -288,8 +323,14 @@ fn prune_rows(connection: &Connection, walked: &[Walked], before: Timestamp) -> 
     let mut gone = 0;
     for row in walked {
         let key = params![row.id, micros(before)];
-        if prune.execute(key)? == 1 {
+        let pruned = prune.query_row(key, |row| row.get::<_, Option<String>>(0));
+        if let Some(tags) = pruned.optional()? {
             gone += 1;
+            untag(
+                connection,
+                row.id,
+                &Tags::from_text(&tags.unwrap_or_default()),
+            )?;
             for history in history::PRUNE_SQLITE {
                 connection.prepare_cached(history)?.execute([row.id])?;
             }

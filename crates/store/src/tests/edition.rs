@@ -1,16 +1,19 @@
 //! What the texts about editions cost when a store grows old.
 
 use super::{check_costs_no_more, migrated};
-use crate::edition;
+use crate::{edition, shared_text};
 
-pub(super) const SHARED: [&str; 19] = [
-    edition::LIST,
-    edition::LIST_LIVE,
+pub(super) const SHARED: [&str; 27] = [
+    edition::list::LIST,
+    edition::list::LIST_LIVE,
+    edition::list::LIST_NAME,
+    edition::list::LIST_NAME_LIVE,
     edition::LOAD,
     edition::LOAD_BATCHES,
     edition::LOAD_DELIVERIES,
     edition::LOAD_DOCUMENT,
     edition::LOAD_NEWEST_DOCUMENT,
+    edition::LOAD_REVISIONS,
     edition::LOAD_STORIES,
     edition::OPEN,
     edition::PRUNABLE,
@@ -23,6 +26,11 @@ pub(super) const SHARED: [&str; 19] = [
     edition::WRITE_DELIVERY,
     edition::WRITE_DOCUMENT,
     edition::WRITE_STORY,
+    shared_text::KEEP,
+    shared_text::LOAD,
+    shared_text::PRUNE,
+    edition::PUBLISHED_AFTER,
+    edition::SEARCH,
 ];
 
 /// Editions day by day into the past, of which the last ten are not archived.
@@ -43,7 +51,7 @@ const DELIVERIES: &str = "insert into delivery (edition_on, revision, destinatio
      ?1 / 10 % 6, 'd', ?1, 'intended', 0, 0, 0)";
 /// Three documents a day.
 const DOCUMENTS: &str = "insert into edition_document values \
-     (date('2026-01-01', -(?1 / 3) || ' days'), ?1 % 3, 0, '', '', '', '', '')";
+     (date('2026-01-01', -(?1 / 3) || ' days'), ?1 % 3, 0, '', '', '', '', '', null)";
 const DAY: &str = "2026-01-01";
 
 /// Every table is searched by a key. What `PRUNABLE` collects is walked, and has been searched for.
@@ -80,19 +88,25 @@ fn ed_02_an_account_costs_no_more_when_more_editions_exist() {
 #[test]
 fn a_page_of_editions_costs_no_more_when_more_exist() {
     let nothing: Option<&str> = None;
-    let page = rusqlite::params![nothing, 0, "2025-12-30", 0, 5];
-    check_costs_no_more(edition::LIST, page, 5, EDITIONS);
-    let open = rusqlite::params![",init,", 0, "~", 0, 100];
-    check_costs_no_more(edition::LIST_LIVE, open, 0, EDITIONS);
-    let published = rusqlite::params![",published,", 0, "~", 0, 100];
-    check_costs_no_more(edition::LIST_LIVE, published, 10, EDITIONS);
+    let (day, end) = ("2025-12-30", "9999-99-99");
+    let page = rusqlite::params![nothing, 0, 0, day, "~", 5];
+    check_costs_no_more(edition::list::LIST, page, 5, EDITIONS);
+    let named = rusqlite::params![nothing, 0, 0, "", day, "~", 5];
+    check_costs_no_more(edition::list::LIST_NAME, named, 5, EDITIONS);
+    for (state, found) in [(",init,", 0), (",published,", 10)] {
+        let live = rusqlite::params![state, 0, 0, end, "~", 100];
+        check_costs_no_more(edition::list::LIST_LIVE, live, found, EDITIONS);
+        let named = rusqlite::params![state, 0, 0, "", end, "~", 100];
+        check_costs_no_more(edition::list::LIST_NAME_LIVE, named, found, EDITIONS);
+    }
 }
 
 #[test]
 fn a_change_costs_no_more_when_more_editions_exist() {
     let none: Option<i64> = None;
     let taken = rusqlite::params![
-        "init", none, 0, none, 0, none, 0, none, none, none, 0, DAY, 1
+        "init", none, 0, none, 0, none, 0, none, none, none, 0, none, none, none, none, none, none,
+        none, DAY, 1
     ];
     check_costs_no_more(edition::TAKE, taken, 0, EDITIONS);
     let skipped = rusqlite::params!["", 0, DAY, 2];

@@ -3,14 +3,15 @@
 use rusqlite::{params, types::Null};
 
 use super::{check_costs_no_more, migrated, steps};
-use crate::{activity, claim, overview, sign_in};
+use crate::{activity, claim, coming, overview, sign_in};
 
 /// Those that both databases share, and those of SQLite alone: these use their parameters in order,
 /// too.
-pub(super) const SHARED: [&str; 21] = [
+pub(super) const SHARED: [&str; 22] = [
     activity::CHANGES_SQLITE,
     activity::CREATIONS_SQLITE,
     activity::EDITS_SQLITE,
+    coming::LANE_SQLITE,
     overview::CLAIMS_SQLITE,
     overview::COUNT_SQLITE,
     overview::COUNT_STATUSES,
@@ -99,12 +100,34 @@ fn no_text_for_pages_walks_a_table() {
 fn a_search_costs_no_more_when_more_tasks_exist() {
     let rows = [(50, 10), (5, 5)];
     for (among, found) in rows {
-        let page = params![among, Null, Null, Null, Null, i64::MAX, 10];
+        let page = params![
+            among,
+            Null,
+            Null,
+            Null,
+            Null,
+            Null,
+            Null,
+            Null,
+            i64::MAX,
+            10
+        ];
         check_costs_no_more(overview::SEARCH_SQLITE, page, found, TASKS);
     }
-    let nowhere = params![50, Null, Null, "nowhere", Null, i64::MAX, 10];
+    let nowhere = params![
+        50,
+        Null,
+        Null,
+        "nowhere",
+        Null,
+        Null,
+        Null,
+        Null,
+        i64::MAX,
+        10
+    ];
     check_costs_no_more(overview::SEARCH_SQLITE, nowhere, 0, TASKS);
-    let count = params![50, Null, Null, "nowhere", Null];
+    let count = params![50, Null, Null, "nowhere", Null, Null, Null, Null];
     check_costs_no_more(overview::COUNT_SQLITE, count, 1, TASKS);
     check_costs_no_more(overview::COUNT_STATUSES, [50], 1, TASKS);
 }
@@ -129,7 +152,9 @@ fn past_claims_cost_no_more_when_there_were_more() {
 /// Whether the window is at the beginning or at the end.
 #[test]
 fn a_window_costs_what_is_in_it() {
-    check_costs_no_more(overview::UPCOMING, params!["K0", 5, 20, 100], 4, TASKS);
+    let lane = params!["K0", 5, 0, 20, 100];
+    check_costs_no_more(overview::UPCOMING, lane, 4, TASKS);
+    check_costs_no_more(coming::LANE_SQLITE, lane, 1, TASKS);
     check_costs_no_more(overview::SLOTS_BETWEEN, [20, 30, 100], 0, SLOTS);
     let [few, many] = [60, 6_000].map(|count: u32| {
         let last = [i64::from(count) - 10, i64::MAX, 100];

@@ -15,7 +15,8 @@ use std::{any::Any, sync::Arc};
 
 use almanack_core::{
     backoff::Backoff,
-    edition::{Account, account},
+    callback::Callback,
+    edition::{Account, EditionId, account},
     finish::{Finish, Outcome, finish as decide_finish},
     plan::{Schedule, ScheduleId, ScheduleWrite, Slot},
     reschedule::{Change, Put, Receipt, Request, decide},
@@ -24,25 +25,31 @@ use almanack_core::{
         Added, Applied, ClaimRequest, EditionWritten, EntryFilter, Finished, LedgerPage,
         SourceWrite, Store, Written,
     },
+    target::Method,
     task::{ClaimedTask, Identity, Task, TaskId},
 };
 use almanack_testkit::fixture::{
     START, claim_request, edition::day, new_schedule, put, schedule_name,
 };
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 
 pub(crate) mod activity;
 pub(crate) mod alert;
 pub(crate) mod apply;
+pub(crate) mod bulk;
 pub(crate) mod calendar;
 pub(crate) mod claim;
+pub(crate) mod coming;
 pub(crate) mod courtesy;
 pub(crate) mod due;
 pub(crate) mod edition;
+pub(crate) mod edition_desk;
 pub(crate) mod edition_list;
 pub(crate) mod edition_write;
 pub(crate) mod entry;
 pub(crate) mod entry_search;
+pub(crate) mod expiry;
+pub(crate) mod find;
 pub(crate) mod finish;
 pub(crate) mod firing;
 pub(crate) mod fleet;
@@ -52,10 +59,12 @@ pub(crate) mod lease;
 pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod monitor;
+pub(crate) mod newsletter;
 pub(crate) mod node;
 pub(crate) mod nudge;
 pub(crate) mod once;
 pub(crate) mod overview;
+pub(crate) mod pace;
 pub(crate) mod permit;
 pub(crate) mod prune;
 pub(crate) mod records;
@@ -64,12 +73,14 @@ mod rules;
 pub(crate) mod run_log;
 pub(crate) mod schedule;
 pub(crate) mod search;
+pub(crate) mod share;
 pub(crate) mod sign_in;
 pub(crate) mod source;
 pub(crate) mod source_list;
 pub(crate) mod source_write;
 pub(crate) mod token;
 pub(crate) mod value;
+pub(crate) mod work;
 
 /// A store of one rule's own, with whatever must live as long as it does.
 pub(crate) struct Fresh {
@@ -96,6 +107,17 @@ impl Fresh {
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+}
+
+/// What a task can say about how it is called.
+pub(crate) fn call_options() -> Callback {
+    let headers = [("X-Tenant".to_owned(), "né \" '".to_owned())];
+    Callback {
+        url: None,
+        method: Some(Method::Put),
+        timeout_s: Some(7),
+        headers: Some(headers.into()),
     }
 }
 
@@ -281,15 +303,16 @@ pub(crate) async fn entries_of(store: &dyn Store, id: SourceId) -> Vec<Entry> {
 
 /// Opens the edition of the `number`th day, which must be new.
 pub(crate) async fn opened(store: &dyn Store, number: i32) -> Account {
-    let opened = store.open_edition(day(number), START).await;
+    let opened = store.open_edition(day(number).into(), START).await;
     assert!(opened.expect("open_edition").1, "a new day");
     account_of(store, day(number)).await
 }
 
 /// The account of a day, which must exist.
-pub(crate) async fn account_of(store: &dyn Store, date: Date) -> Account {
-    let account = store.load_account(date).await.expect("load_account");
-    account.unwrap_or_else(|| panic!("no edition {date}"))
+pub(crate) async fn account_of(store: &dyn Store, id: impl Into<EditionId>) -> Account {
+    let id = id.into();
+    let account = store.load_account(id).await.expect("load_account");
+    account.unwrap_or_else(|| panic!("no edition {id}"))
 }
 
 /// Writes a change, undisturbed.

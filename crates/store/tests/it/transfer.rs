@@ -117,7 +117,7 @@ async fn learned(store: &dyn Store) {
 
 /// An edition with a document.
 async fn printed(store: &dyn Store) {
-    let (opened, _) = store.open_edition(day(9), at(0)).await.unwrap();
+    let (opened, _) = store.open_edition(day(9).into(), at(0)).await.unwrap();
     let mut change = Change::of(opened);
     change.document = Some(document(day(9), 1, &[story(1)]));
     let written = store.write_edition(change).await.unwrap();
@@ -153,8 +153,8 @@ async fn contents(store: &dyn Store) -> String {
         store.list_sources(&sources).await.unwrap(),
         store.list_editions(&editions).await.unwrap(),
         (
-            store.load_account(day(0)).await.unwrap(),
-            store.load_document(day(9), None).await.unwrap(),
+            store.load_account(day(0).into()).await.unwrap(),
+            store.load_document(day(9).into(), None).await.unwrap(),
         ),
         store.load_expired(at(100_000), 100).await.unwrap(),
         store.load_users().await.unwrap(),

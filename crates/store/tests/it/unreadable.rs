@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     alert::{About, Alert, Key, Rule, Severity},
+    edition::EditionId,
     plan::State,
     reschedule::{Request, decide},
     sign_in::{PasswordHash, User},
@@ -383,7 +384,7 @@ async fn sf_06_one_unreadable_row_empties_no_list(house: &House) {
 /// Of the days that are put away one has a row that cannot be read.
 async fn sf_06_an_unreadable_edition_fails_alone(house: &House) {
     let store = &house.store;
-    let days = ["2026-01-05", "2026-01-06"].map(|day| day.parse().unwrap());
+    let days = ["2026-01-05", "2026-01-06"].map(|day| day.parse::<EditionId>().unwrap());
     for date in days {
         store.open_edition(date, START).await.unwrap();
         let rows = [
@@ -415,6 +416,6 @@ async fn sf_06_an_unreadable_edition_fails_alone(house: &House) {
             house.damage(&damage).await;
         }
     }
-    let pruned = store.prune_stories(days[1], 9).await.unwrap();
+    let pruned = store.prune_stories(days[1].date, 9).await.unwrap();
     assert_eq!(pruned.stories, 1, "what is old goes, whatever it says");
 }

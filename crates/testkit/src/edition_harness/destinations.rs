@@ -69,7 +69,7 @@ impl Publisher for Destination {
     }
 
     fn parts(&self, document: &Document) -> Vec<Option<String>> {
-        let date = document.inputs.date;
+        let date = document.inputs.id();
         match self.place.parts {
             1 => vec![None],
             parts => (1..=parts)
@@ -102,12 +102,20 @@ impl Publisher for Destination {
         let injected_fault = self.room.called(&call);
         // What reaches it, reaches it before the answer is waited for: a sender that is stopped
         // meanwhile knows nothing.
-        if !matches!(injected_fault, InjectedFault::Fails(_)) {
+        let refused = matches!(
+            injected_fault,
+            InjectedFault::Fails(_) | InjectedFault::Asks(_)
+        );
+        if !refused {
             self.receive(message);
         }
         self.room.answer(injected_fault).await;
         match injected_fault {
             InjectedFault::Fails(class) => Sent::Failed(Failure::new(class, "refused")),
+            InjectedFault::Asks(wait) => Sent::Failed(Failure {
+                retry_after: Some(wait),
+                ..Failure::new(FailureClass::RateLimited, "too often")
+            }),
             InjectedFault::Lost | InjectedFault::Hangs => {
                 Sent::Unknown(Failure::new(FailureClass::Transient, "no answer"))
             }
@@ -118,6 +126,11 @@ impl Publisher for Destination {
                 receipt: Some(message.key.clone()),
             },
         }
+    }
+
+    async fn ready(&self, budget: &Arc<Budget>) -> Result<(), Failure> {
+        let call = Call::Ready(self.place.name.clone());
+        self.room.call(call, budget).await.map(drop)
     }
 
     async fn look(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Presence {

@@ -11,10 +11,12 @@ use almanack_core::{
     edition::{
         document::Inputs,
         port::{
-            BadTemplate, Failure, FailureClass, Publisher, Reader, Renderer, Sensitivity,
-            StorySource, Text, Wanted, Writer,
+            Article, BadTemplate, Failure, FailureClass, Length, Publisher, Reader, Renderer,
+            Sensitivity, StorySource, Text, Wanted, Writer,
         },
+        quote::Comment,
         story::{Listed, StoryKey},
+        summary::extract,
     },
 };
 use almanack_engine::editions::Outside;
@@ -34,9 +36,15 @@ pub(super) fn of(room: &EditionHarness) -> Outside {
         source: Arc::new(room.clone()),
         reader: Arc::new(room.clone()),
         writer: Arc::new(room.clone()),
+        fallback: Arc::new(Sentences),
         renderer: Arc::new(PlainRenderer),
         publishers: publishers.collect(),
     }
+}
+
+fn joined(comments: &[Comment]) -> String {
+    let texts = comments.iter().map(|comment| comment.text.as_str());
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 fn unusable(what: &str) -> Failure {
@@ -51,17 +59,26 @@ impl StorySource for EditionHarness {
 
     async fn list(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
         let injected_fault = self.call(Call::List, budget).await?;
-        let stories = self.lock().stories.clone();
+        let (first, last) = self.listed;
+        let mut stories = self.lock().stories.clone();
+        stories.retain(|story| (first..=last).contains(&number_in(&story.key.0)));
         Ok(match injected_fault {
             InjectedFault::Lacks => Vec::new(),
             _ => stories.into_iter().take(wanted.limit).collect(),
         })
     }
 
-    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+    async fn comments(
+        &self,
+        key: &StoryKey,
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<Comment>, Failure> {
         let number = number_in(&key.0);
         let injected_fault = self.call(Call::Comments(number), budget).await?;
-        let said = |what: &str| format!("comment on {number}: {what}");
+        let said = |what: &str| Comment {
+            author: Some(what.to_owned()),
+            text: format!("comment on {number}: {what}"),
+        };
         Ok(match injected_fault {
             InjectedFault::Lacks => Vec::new(),
             _ => ["one", "two", "three"].map(said).to_vec(),
@@ -71,11 +88,11 @@ impl StorySource for EditionHarness {
 
 #[async_trait]
 impl Reader for EditionHarness {
-    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<Article, Failure> {
         let number = number_in(url);
         match self.call(Call::Page(number), budget).await? {
             InjectedFault::Lacks => Err(unusable("the page is empty")),
-            _ => Ok(format!("article {number}: a text.")),
+            _ => Ok(Article::of(format!("article {number}: a text."))),
         }
     }
 }
@@ -100,10 +117,15 @@ impl Writer for EditionHarness {
         Ok(Some(translated.collect()))
     }
 
-    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure> {
+    async fn summary(
+        &self,
+        text: Text<'_>,
+        length: Length,
+        budget: &Arc<Budget>,
+    ) -> Result<String, Failure> {
         let of = match text {
-            Text::Article(text) => text.to_owned(),
-            Text::Comments(comments) => comments.join(" "),
+            Text::Article { text, .. } => text.to_owned(),
+            Text::Comments(comments) => joined(comments),
         };
         let begins = of.split(':').next().unwrap_or_default().to_owned();
         let call = Call::Summary(begins.clone());
@@ -111,7 +133,10 @@ impl Writer for EditionHarness {
             return Err(unusable("the summary is empty"));
         }
         budget.charge(100, 20);
-        Ok(format!("摘要：{begins}"))
+        Ok(match length {
+            Length::Full => format!("摘要：{begins}"),
+            Length::Short => format!("短：{begins}"),
+        })
     }
 
     async fn judge(
@@ -124,6 +149,40 @@ impl Writer for EditionHarness {
         Ok((0..titles.len())
             .map(|place| injected_fault != InjectedFault::Lacks || place > 0)
             .collect())
+    }
+}
+
+/// Writes without a model and without a request, as the product does.
+struct Sentences;
+
+#[async_trait]
+impl Writer for Sentences {
+    fn name(&self) -> &'static str {
+        "sentences"
+    }
+
+    async fn titles(
+        &self,
+        _: &[String],
+        _: &Arc<Budget>,
+    ) -> Result<Option<Vec<Option<String>>>, Failure> {
+        Ok(None)
+    }
+
+    async fn summary(&self, text: Text<'_>, _: Length, _: &Arc<Budget>) -> Result<String, Failure> {
+        match text {
+            Text::Article { text, .. } => Ok(format!("抽：{}", extract(text, 300))),
+            Text::Comments(_) => Err(unusable("there is no sentence")),
+        }
+    }
+
+    async fn judge(
+        &self,
+        titles: &[String],
+        _: Sensitivity,
+        _: &Arc<Budget>,
+    ) -> Result<Vec<bool>, Failure> {
+        Ok(vec![true; titles.len()])
     }
 }
 
@@ -164,7 +223,7 @@ impl Renderer for PlainRenderer {
     }
 
     fn print(&self, template: &str, inputs: &Inputs) -> Result<String, BadTemplate> {
-        let head = format!("{template} {} r{}\n", inputs.date, inputs.revision);
+        let head = format!("{template} {} r{}\n", inputs.id(), inputs.revision);
         let stories = inputs.stories.iter().map(|story| {
             let said = story.content_summary.as_deref().unwrap_or("-");
             format!("{} {} {said}\n", story.rank, story.title)

@@ -7,9 +7,11 @@
 
 mod editions;
 mod limits;
+mod pace;
 mod pings;
 mod schedules;
 mod teeth;
+mod workers;
 
 use std::{
     collections::BTreeSet,

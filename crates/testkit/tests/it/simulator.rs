@@ -16,6 +16,7 @@
 //! - `faults`: slow, refused and stuck calls, lost replies, calls that outlive their sender;
 //! - `node`: processes that crash at any await, freeze past their lease, restart, drain; clocks
 //!   wrong by up to an hour and drifting;
+//! - `workers`: pull, die, freeze and report late, in the seeds that have some;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
 //! - `ear`: is notified of every task that ends, in every eighth seed, and often has no time;
@@ -40,10 +41,17 @@ mod service;
 mod stage;
 mod time;
 mod witness;
+mod workers;
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use almanack_core::{store::Store, task::Kind};
+use almanack_engine::pace::Paces;
 use jiff::SignedDuration;
 
 use self::{stage::Stage, time::on_virtual_time};
@@ -67,6 +75,11 @@ pub(crate) struct Options {
     pub(crate) slots: usize,
     /// Attempts at once of single kinds, in all nodes together.
     pub(crate) limits_in_all: BTreeMap<Kind, usize>,
+    /// Workers that pull, and the kinds they take.
+    pub(crate) workers: usize,
+    pub(crate) pulled: BTreeSet<Kind>,
+    /// How fast single kinds may start, in all nodes together.
+    pub(crate) paces: Paces,
 }
 
 impl Default for Options {
@@ -79,6 +92,9 @@ impl Default for Options {
             authors: 3,
             slots: 6,
             limits_in_all: BTreeMap::new(),
+            workers: 0,
+            pulled: BTreeSet::new(),
+            paces: Paces::default(),
         }
     }
 }

@@ -55,7 +55,7 @@ impl FeedChecker {
         let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
         let address = String::from(head.address);
         let read = self.blocking_pool.run(move || {
-            let read = read_page(&body, content_type.as_deref(), &address);
+            let read = read_page(&body, content_type.as_deref(), &address).map(|found| found.text);
             read.map_err(|why| Failure::new(FailureClass::Malformed, why.detail))
         });
         read.await

@@ -14,7 +14,7 @@ fn story(fields: &str) -> Option<Listed> {
 
 #[test]
 fn ed_33_a_story_is_listed_with_its_page_and_its_discussion() {
-    let fields = r#""url": "https://site.example/a?b#c", "points": 12, "story_text": "<p>no""#;
+    let fields = r#""url": "https://site.example/a?b#c", "points": 12, "num_comments": 7, "story_text": "<p>no""#;
     let listed = story(fields).unwrap();
     let expected = Listed {
         key: StoryKey("hn:7".to_owned()),
@@ -22,6 +22,7 @@ fn ed_33_a_story_is_listed_with_its_page_and_its_discussion() {
         discussion_url: Some("https://hn.example/item?id=7".to_owned()),
         title: "One".to_owned(),
         score: Some(12),
+        comment_count: Some(7),
         published_at: Some(Timestamp::from_second(60).unwrap()),
         text: None,
     };
@@ -172,9 +173,16 @@ fn ed_33_an_answer_says_whether_it_is_cut() {
 
 #[test]
 fn ed_33_comments_are_plain_texts() {
-    let body = r#"{"hits": [{"comment_text": "It&#x27;s<p><i>fine</i>"}, {"comment_text": null}, 7,
+    let body = r#"{"hits": [{"author": "ada", "comment_text": "It&#x27;s<p><i>fine</i>"}, {"comment_text": null}, 7,
         {"comment_text": "<p> </p>"}, {}, {"comment_text": "<a href=\"https:&#x2F;&#x2F;x\">link</a>"}]}"#;
-    assert_eq!(comments(body.as_bytes()).unwrap(), ["It's\nfine", "link"]);
-    assert_eq!(comments(b"{\"hits\": null}").unwrap(), Vec::<String>::new());
+    let read = comments(body.as_bytes()).unwrap();
+    let texts: Vec<&str> = read.iter().map(|comment| comment.text.as_str()).collect();
+    assert_eq!(texts, ["It's\nfine", "link"]);
+    let authors: Vec<_> = read
+        .iter()
+        .map(|comment| comment.author.as_deref())
+        .collect();
+    assert_eq!(authors, [Some("ada"), None]);
+    assert_eq!(comments(b"{\"hits\": null}").unwrap(), []);
     assert_eq!(comments(b"sorry"), None);
 }

@@ -20,8 +20,12 @@ use crate::{
 const DIVIDER: &str = "\n\n━━━━━━━━━━━━━━━━━━━━\n\n";
 /// Longest title, in UTF-16 units; longer ones are cut.
 const TITLE_UNITS_MAX: usize = 500;
+/// Longest overview, in UTF-16 units.
+const OVERVIEW_UNITS_MAX: usize = 1_500;
 /// Longest address that is linked to. Longer ones would fill messages with invisible text.
 const URL_BYTES_MAX: usize = 2_000;
+/// Titles in a message that links to the edition. Even the longest ones fit.
+const LINKED_TITLES: usize = 5;
 /// Signs of the first ranks.
 const RANKS: [&str; 10] = ["1️⃣", "2️⃣", "3️⃣", "4️⃣", "5️⃣", "6️⃣", "7️⃣", "8️⃣", "9️⃣", "🔟"];
 
@@ -35,11 +39,24 @@ pub(super) fn messages(inputs: &Inputs, per_message: usize) -> Vec<String> {
     }
     let stories = inputs.stories.iter().map(|story| block(story, language));
     let count = language.count(inputs.stories.len());
-    let mut messages = vec![head.text("\n").text(&count)];
+    let mut messages = vec![opened(head.text("\n").text(&count), inputs)];
     messages.extend(grouped(stories, per_message));
     let end = Html::default().text(&language.end(inputs.date, inputs.left_out));
     close(&mut messages, end);
     messages.into_iter().map(Html::into_raw).collect()
+}
+
+/// One message: what the edition is, its first titles, and where it is.
+pub(super) fn link(inputs: &Inputs, pages_url: &str) -> String {
+    let language = Language::of(&inputs.language);
+    let count = language.count(inputs.stories.len());
+    let mut html = head(inputs, language).text("\n").text(&count).text("\n");
+    for story in inputs.stories.iter().take(LINKED_TITLES) {
+        let line = Html::default().text("\n").text(&rank(story.rank)).text(" ");
+        html = html.then(&line.text(&title(story)));
+    }
+    let url = format!("{pages_url}/editions/{}", inputs.id());
+    html.text("\n\n").link(&url, language.page()).into_raw()
 }
 
 fn head(inputs: &Inputs, language: Language) -> Html {
@@ -51,6 +68,19 @@ fn head(inputs: &Inputs, language: Language) -> Html {
     };
     let html = Html::default().bold(&title);
     html.text("\n").text(&inputs.date.to_string())
+}
+
+/// The head with what opens the edition, as far as it fits.
+fn opened(head: Html, inputs: &Inputs) -> Html {
+    let overview = inputs.overview.as_deref().map(clean).unwrap_or_default();
+    if overview.is_empty() {
+        return head;
+    }
+    let lines = overview.lines().filter(|line| !line.trim().is_empty());
+    let overview = lines.collect::<Vec<_>>().join("\n\n");
+    let overview = cut(&overview, OVERVIEW_UNITS_MAX);
+    let opened = head.clone().text("\n\n").text(&overview);
+    if opened.fits() { opened } else { head }
 }
 
 /// As many stories together as configured, or as fit.
@@ -109,11 +139,12 @@ fn render(story: &Printed, language: Language, units_max: usize) -> Html {
             cut(&text, units_max)
         }
     };
-    let summary = text(
-        story.content_summary.as_ref(),
-        language.no_summary(story.note),
+    let summary = text(story.content_summary.as_ref(), language.no_summary(story));
+    let remark = language.remark(story).filter(|remark| *remark != summary);
+    let comments = text(
+        story.comment_summary.as_ref(),
+        language.instead_of_comments(story.comment_note),
     );
-    let comments = text(story.comment_summary.as_ref(), language.no_comments());
     let html = Html::default()
         .text(&rank(story.rank))
         .text(" ")
@@ -122,8 +153,35 @@ fn render(story: &Printed, language: Language, units_max: usize) -> Html {
         Some(url) => html.text("\n").link(url, language.link()),
         None => html,
     };
-    let html = html.text("\n\n").text(&summary).text("\n\n");
+    let html = standing(html, story, language);
+    let html = html.text("\n\n").text(&summary);
+    let html = match remark {
+        Some(remark) => html.text("\n(").text(remark).text(")\n\n"),
+        None => html.text("\n\n"),
+    };
     html.bold(language.comments()).text("\n").text(&comments)
+}
+
+/// Reading time, points, and the discussion with the number of its comments.
+fn standing(mut html: Html, story: &Printed, language: Language) -> Html {
+    if let Some(minutes) = story.reading_minutes {
+        html = html.text(" · ").text(&language.reading_time(minutes));
+    }
+    if let Some(points) = language.standing(story.score, None) {
+        html = html.text("\n").text(&points);
+    }
+    let count = story
+        .comment_count
+        .map(|count| language.comment_count(count));
+    let discussion = story.discussion_url.as_deref().and_then(linkable);
+    match (discussion, count) {
+        (Some(url), count) => {
+            let words = count.unwrap_or_else(|| language.discussion().to_owned());
+            html.text(" · ").link(url, &words)
+        }
+        (None, Some(count)) => html.text(" · ").text(&count),
+        (None, None) => html,
+    }
 }
 
 fn title(story: &Printed) -> String {
@@ -134,7 +192,11 @@ fn title(story: &Printed) -> String {
 }
 
 fn url(story: &Printed) -> Option<&str> {
-    let url = story.url.trim();
+    linkable(&story.url)
+}
+
+fn linkable(url: &str) -> Option<&str> {
+    let url = url.trim();
     let shown = !url.is_empty() && url.len() <= URL_BYTES_MAX;
     (shown && !url.contains(char::is_control)).then_some(url)
 }

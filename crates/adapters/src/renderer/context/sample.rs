@@ -2,6 +2,7 @@
 //! somewhere.
 
 use almanack_core::edition::{
+    EditionName,
     document::{Inputs, Printed},
     story::{Note, StoryKey},
 };
@@ -18,10 +19,12 @@ pub(in crate::renderer) fn all() -> Vec<Inputs> {
         ]
     };
     let of = |language: &str, stories| Inputs {
+        name: EditionName::default(),
         date: date(2026, 1, 10),
         revision: 1,
         title: "HackerNews Daily".to_owned(),
         language: language.to_owned(),
+        overview: Some("数据库慢。\n磁盘也慢。".to_owned()),
         stories,
         left_out: 1,
     };
@@ -41,10 +44,15 @@ fn full() -> Printed {
         url: "https://example.org/slow".to_owned(),
         discussion_url: Some("https://news.ycombinator.com/item?id=42".to_owned()),
         score: Some(321),
+        comment_count: Some(57),
+        comment_note: None,
+        image_url: Some("https://example.org/slow.png".to_owned()),
+        reading_minutes: Some(4),
         published_at: Timestamp::from_second(1_767_961_000).ok(),
         content_summary: Some("数据库慢，因为磁盘慢。".to_owned()),
         comment_summary: Some("读者认为磁盘不慢。".to_owned()),
         note: None,
+        degraded_by: None,
     }
 }
 
@@ -57,9 +65,14 @@ fn bare(note: Option<Note>) -> Printed {
         url: "https://example.org/".to_owned(),
         discussion_url: None,
         score: None,
+        comment_count: None,
+        comment_note: None,
+        image_url: None,
+        reading_minutes: None,
         published_at: None,
         content_summary: None,
         comment_summary: None,
         note,
+        degraded_by: None,
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn failing() -> Notice {
         alert: alert(Rule::Failing, about, Severity::Critical),
         news: News::Opened,
         channels: None,
+        review: None,
     }
 }
 
@@ -63,6 +64,7 @@ fn silent() -> Notice {
         alert,
         news: News::Closed,
         channels: None,
+        review: None,
     }
 }
 

@@ -84,7 +84,7 @@ async fn a_useless_summary_is_a_failure_and_not_a_text() {
         let budget = Budget::new(9);
         let failure = fixture
             .writer
-            .summary(Text::Article("Tides."), &budget)
+            .summary(Text::article("Tides."), Length::Full, &budget)
             .await;
         assert_eq!(
             failure.unwrap_err().class,
@@ -98,7 +98,7 @@ async fn a_useless_summary_is_a_failure_and_not_a_text() {
         fixture.disturb(Kind::Summary, When::Always, effect);
         let summary = fixture
             .writer
-            .summary(Text::Article("Tides."), &Budget::new(9))
+            .summary(Text::article("Tides."), Length::Full, &Budget::new(9))
             .await;
         let summary = summary.unwrap();
         assert!(

@@ -78,7 +78,7 @@ async fn ed_08_an_empty_request_budget_sends_nothing_and_waits_for_nothing() {
     assert!(failure.is_spent());
     let failure = fixture
         .writer
-        .summary(Text::Article("Tides."), &Budget::new(0))
+        .summary(Text::article("Tides."), Length::Full, &Budget::new(0))
         .await;
     assert!(failure.unwrap_err().is_spent());
     assert_eq!(fixture.handle().total(), 0);
@@ -113,7 +113,7 @@ async fn a_silent_model_is_given_up_and_tried_again() {
     let budget = Budget::new(45);
     let failure = fixture
         .writer
-        .summary(Text::Article("Tides."), &budget)
+        .summary(Text::article("Tides."), Length::Full, &budget)
         .await;
     assert_eq!(failure.unwrap_err().class, FailureClass::Transient);
     assert_eq!((budget.spent(), fixture.waits()), (2, vec![1]));
@@ -135,7 +135,7 @@ async fn no_more_requests_are_under_way_than_the_service_allows() {
             let article = format!("Tides of {number}.");
             fixture
                 .writer
-                .summary(Text::Article(&article), &budget)
+                .summary(Text::article(&article), Length::Full, &budget)
                 .await
         });
     }

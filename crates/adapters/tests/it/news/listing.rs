@@ -88,7 +88,8 @@ async fn ed_33_comments_are_plain_and_not_empty() {
     let budget = Budget::new(10);
     let ask = async |key: String| {
         let comments = hacker_news.comments(&StoryKey(key), &budget).await;
-        let mut comments = comments.unwrap();
+        let comments = comments.unwrap().into_iter();
+        let mut comments: Vec<String> = comments.map(|comment| comment.text).collect();
         comments.sort();
         comments
     };

@@ -67,7 +67,9 @@ async fn ed_35_the_built_in_reader_finds_articles() {
         news.handle().forget_requests();
         let budget = Budget::new(10);
         let text = page_reader().read(&url, &budget).await;
-        let text = text.unwrap_or_else(|failure| panic!("{page:?}: {failure}"));
+        let text = text
+            .unwrap_or_else(|failure| panic!("{page:?}: {failure}"))
+            .text;
         let (found, all) = paragraphs(&news, id, &text);
         assert_eq!(found, all, "{page:?}: {text}");
         assert_eq!(budget.spent(), requests, "{page:?}");
@@ -118,7 +120,7 @@ async fn ed_35_a_crawler_reads_for_us() {
     let (news, id, url) = one_page().await;
     let budget = Budget::new(20);
     let text = crawler(&news, CRAWLER_TOKEN).read(&url, &budget).await;
-    let (found, all) = paragraphs(&news, id, &text.unwrap());
+    let (found, all) = paragraphs(&news, id, &text.unwrap().text);
     assert_eq!(found, all);
     for page in [
         Page::Blocked,
@@ -145,7 +147,7 @@ async fn ed_35_a_crawler_reads_for_us() {
 async fn ed_35_a_reader_prefix_reads_for_us() {
     let (news, id, url) = one_page().await;
     let budget = Budget::new(20);
-    let text = prefix(&news).read(&url, &budget).await.unwrap();
+    let text = prefix(&news).read(&url, &budget).await.unwrap().text;
     let (found, all) = paragraphs(&news, id, &text);
     assert_eq!(found, all);
     assert!(!text.contains("URL Source:"), "{text}");

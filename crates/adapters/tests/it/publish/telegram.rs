@@ -53,6 +53,7 @@ fn publisher(bot: Bot) -> TelegramPublisher {
         per_message: PerMessage::new(2).unwrap(),
         on_unknown: OnUnknown::Skip,
         on_revision: OnRevision::Skip,
+        link: None,
     };
     TelegramPublisher::new(bot, settings)
 }

@@ -74,6 +74,7 @@ async fn ed_34_an_edition_is_posted_whole_signed_and_under_one_key() {
             "date": "2026-01-10",
             "revision": 1,
             "title": "HackerNews Daily",
+            "name": "default",
             "language": "zh-CN",
             "markdown": "# text",
             "left_out": 0,

@@ -51,7 +51,8 @@ async fn measure(
     let here = hooks::Config::new(([127, 0, 0, 1], 0).into());
     let service = hooks::start(here, service_stop).await;
     let service = service.map_err(|error| Failure::caused("measure", &error))?;
-    let inputs = inputs(location, durability, &service.hook_url("due"));
+    let called = format!("kinds.{READERS_KIND}.url");
+    let inputs = node_inputs(location, durability, (&called, &service.hook_url("due")));
     let settings = checked(config::load(&inputs, Need::Everything))?;
     let process = process::start(&settings, &inputs, &Time::Machine, None).await?;
     let (store, address) = (process.store(), process.address);
@@ -64,8 +65,12 @@ async fn measure(
     measured.map_err(failed)
 }
 
-/// The configuration of a node on the scratch store.
-fn inputs(location: &Location, durability: Durability, service: &str) -> Inputs {
+/// The configuration of a node on the scratch store, with one more key.
+pub(super) fn node_inputs(
+    location: &Location,
+    durability: Durability,
+    further: (&str, &str),
+) -> Inputs {
     let url = match location {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
         Location::Postgres(url) => url.clone(),
@@ -74,12 +79,11 @@ fn inputs(location: &Location, durability: Durability, service: &str) -> Inputs 
         Durability::Full => "full",
         Durability::Normal => "normal",
     };
-    let called = format!("kinds.{READERS_KIND}.url");
     let flags = [
         ("database.url", url.as_str()),
         ("database.durability", durability),
         ("server.listen", "127.0.0.1:0"),
-        (&called, service),
+        further,
     ];
     let flags = flags.map(|(key, value)| ("bench".to_owned(), key.to_owned(), value.to_owned()));
     Inputs {

@@ -12,7 +12,7 @@ use almanack_lab::demo::{
 use super::{folder::Folder, plan::Plan};
 use crate::{
     commands::checked,
-    config::{self, Inputs, Need, Settings, settings::Editions},
+    config::{self, Inputs, Need, Settings, settings::DefaultEdition},
     failure::Result,
     when::show_duration,
 };
@@ -59,7 +59,7 @@ pub(super) fn load(folder: &Folder, plan: &Plan, listen: &str) -> Result<(Settin
     let mut settings = checked(config::load(&inputs, Need::Everything))?;
     settings.node.lease = plan.lease();
     settings.node.drain = plan.drain();
-    if let Editions::On(edition) = &mut settings.editions {
+    if let DefaultEdition::On(edition) = &mut settings.editions.default {
         edition.rules.batch_time = plan.batch_time();
         edition.rules.delivery_time = plan.delivery_time();
     }

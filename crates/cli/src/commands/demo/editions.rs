@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
-    edition::{Account, State, batch, delivery},
+    edition::{Account, EditionId, State, batch, delivery},
     store::{EditionFilter, Store},
 };
-use jiff::civil::Date;
 
 use super::line::{Lines, counted};
 use crate::{failure::Result, output::Ink};
@@ -83,7 +82,7 @@ fn arrived(account: &Account) -> Option<(Ink, String)> {
 /// What has been printed about editions.
 #[derive(Debug, Default)]
 pub(super) struct Editions {
-    progress: BTreeMap<Date, Progress>,
+    progress: BTreeMap<EditionId, Progress>,
 }
 
 impl Editions {
@@ -95,16 +94,16 @@ impl Editions {
         };
         for line in store.list_editions(&filter).await?.into_iter().rev() {
             let edition = line.edition;
-            let progress = self.progress.entry(edition.date).or_default();
+            let progress = self.progress.entry(edition.id).or_default();
             if progress.version == edition.version && progress.state.is_some() {
                 continue;
             }
             progress.version = edition.version;
-            let Some(account) = store.load_account(edition.date).await? else {
+            let Some(account) = store.load_account(edition.id).await? else {
                 continue;
             };
             for (ink, what) in progress.news(&account) {
-                lines.add("edition", ink, format!("{}: {what}", edition.date));
+                lines.add("edition", ink, format!("{}: {what}", edition.id));
             }
         }
         Ok(())
@@ -123,10 +122,10 @@ impl Editions {
 
     /// What was published, and where.
     pub(super) fn publishes(&self) -> String {
-        let published = self.progress.iter().filter_map(|(date, progress)| {
+        let published = self.progress.iter().filter_map(|(id, progress)| {
             let (stories, places) = progress.published?;
             Some(format!(
-                "edition {date} with {stories} stories at {places} destinations"
+                "edition {id} with {stories} stories at {places} destinations"
             ))
         });
         match published.collect::<Vec<_>>() {

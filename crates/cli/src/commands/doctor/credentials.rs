@@ -31,12 +31,12 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>> {
     if let Some(token) = &settings.github.token {
         findings.push(of_token(settings, &client, token).await);
     }
-    if let Some(edition) = settings.editions.on() {
+    for (_, edition) in settings.editions.all() {
         if let Some((file, token)) = &edition.destinations.github {
             findings.push(github(settings, &client, (&file.repository, token)).await);
         }
-        if let Some((_, bot)) = &edition.destinations.telegram {
-            findings.push(of_bot("edition.telegram", &client, bot).await);
+        if let Some(to) = &edition.destinations.telegram {
+            findings.push(of_bot("edition.telegram", &client, &to.bot).await);
         }
         if let Some(of) = &edition.model {
             findings.push(model(&client, of).await);

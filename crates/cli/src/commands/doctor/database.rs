@@ -6,7 +6,7 @@ use almanack_adapters::{clock::SystemClock, disk};
 use almanack_core::{store::Node, time::Clock as _};
 use almanack_store::{
     Location,
-    condition::{self, Condition, Make, NODE_CONNECTIONS},
+    condition::{self, Condition, Functions, Make, NODE_CONNECTIONS},
 };
 
 use super::Finding;
@@ -172,13 +172,17 @@ fn durability(make: &Make, folder: Option<PathBuf>) -> Vec<Finding> {
             connections_max,
             connections,
             may_create,
+            functions,
             unwritable,
-        } => vec![
+        } => [
             version(*version_number),
             writable_server(unwritable.as_deref(), *may_create),
             commits(*fsync && *full_page_writes, synchronous_commit),
             room_to_connect(*connections_max, *connections),
-        ],
+        ]
+        .into_iter()
+        .chain(functions.as_ref().map(sql_functions))
+        .collect(),
     }
 }
 
@@ -262,6 +266,33 @@ fn commits(survive: bool, synchronous: &str) -> Finding {
     Finding::ok(check, format!("fsync on, synchronous_commit {synchronous}"))
 }
 
+fn sql_functions(functions: &Functions) -> Finding {
+    let (check, schema, known) = ("sql functions", &functions.schema, functions.known);
+    match functions.installed {
+        None => Finding::warning(
+            check,
+            format!("`{schema}.put` and `{schema}.cancel` are missing"),
+        )
+        .hint(format!(
+            "a node creates them when it starts, if this user may: `create schema {schema} \
+                 authorization USER`, as a superuser, is enough"
+        )),
+        Some(version) if version > known => Finding::warning(
+            check,
+            format!("version {version} is newer than this program, which knows {known}"),
+        )
+        .hint(format!(
+            "what they request waits for a newer node: upgrade, or drop the schema `{schema}` and \
+             restart a node to get version {known}"
+        )),
+        Some(version) if version < known => {
+            Finding::warning(check, format!("version {version} is older than {known}"))
+                .hint("a node replaces them when it starts; its log says why it could not")
+        }
+        Some(version) => Finding::ok(check, format!("`{schema}`, version {version}")),
+    }
+}
+
 fn room_to_connect(most: i32, used: i32) -> Finding {
     let left = usize::try_from(most - used).unwrap_or_default();
     let what =
@@ -319,6 +350,11 @@ mod tests {
             connections_max: 100,
             connections: 5,
             may_create: true,
+            functions: Some(Functions {
+                schema: "almanack".to_owned(),
+                installed: Some(30),
+                known: 30,
+            }),
             unwritable: None,
         };
         change(&mut make);
@@ -331,7 +367,7 @@ mod tests {
     #[test]
     fn what_a_server_may_lose_is_reported() {
         use Verdict::{Failed, Ok, Warning};
-        assert_eq!(server(|_| ()), [Ok, Ok, Ok, Ok]);
+        assert_eq!(server(|_| ()), [Ok, Ok, Ok, Ok, Ok]);
         let old = |make: &mut Make| {
             let Make::Postgres {
                 version_number,
@@ -343,7 +379,7 @@ mod tests {
             };
             (*version_number, *fsync) = (130_001, false);
         };
-        assert_eq!(server(old), [Warning, Ok, Failed, Ok]);
+        assert_eq!(server(old), [Warning, Ok, Failed, Ok, Ok]);
         let bound = |make: &mut Make| {
             let Make::Postgres {
                 may_create,
@@ -357,7 +393,25 @@ mod tests {
             (*may_create, *connections) = (false, 90);
             "off".clone_into(synchronous_commit);
         };
-        assert_eq!(server(bound), [Ok, Warning, Warning, Warning]);
+        assert_eq!(server(bound), [Ok, Warning, Warning, Warning, Ok]);
+    }
+
+    #[test]
+    fn wk_03_functions_of_another_version_are_reported() {
+        for (installed, verdict, named) in [
+            (None, Verdict::Warning, "`almanack.put`"),
+            (Some(29), Verdict::Warning, "older than 30"),
+            (Some(30), Verdict::Ok, "version 30"),
+            (Some(31), Verdict::Warning, "newer than this program"),
+        ] {
+            let found = sql_functions(&Functions {
+                schema: "almanack".to_owned(),
+                installed,
+                known: 30,
+            });
+            assert_eq!(found.verdict, verdict, "{installed:?}");
+            assert!(found.what.contains(named), "{}", found.what);
+        }
     }
 
     #[test]

@@ -153,6 +153,12 @@ fn words(account: &Account, action: &Action) -> String {
             let index = account.batches.last().map_or(0, |batch| batch.index) + 1;
             format!("batch {index}: {} stories", keys.len())
         }
+        Action::Wave(batches) => {
+            let stories: usize = batches.iter().map(Vec::len).sum();
+            format!("{} batches at once: {stories} stories", batches.len())
+        }
+        Action::Improve(keys) => format!("improving {} stories", keys.len()),
+        Action::Judge => "checking its quality".to_owned(),
         Action::Aggregate => "rendering the edition".to_owned(),
         Action::GiveUp => "giving up: no story was completed".to_owned(),
         Action::Deliver(due) => {
@@ -160,6 +166,7 @@ fn words(account: &Account, action: &Action) -> String {
             to.dedup();
             format!("delivering to {}", to.join(", "))
         }
+        Action::EndHold => "nobody answered in time".to_owned(),
         Action::Publish => "published".to_owned(),
         Action::Wait(_) | Action::Rest(_) => "waiting".to_owned(),
     }

@@ -3,15 +3,14 @@
 use std::{pin::pin, time::Duration};
 
 use almanack_adapters::clock::pause;
-use almanack_core::edition::State;
+use almanack_core::edition::{EditionId, EditionName, State, plan::Waiting};
 use almanack_engine::editions::{Editions, End, Ran};
 use indicatif::ProgressBar;
-use jiff::civil::Date;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    alert, day, parse_date,
+    Meant, alert, day, meant,
     progress::{Onlooker, Progress},
     status,
 };
@@ -30,15 +29,23 @@ pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &m
         return run_there(&at.open(DatabaseNeed::New).await?, given, output).await;
     }
     let context = CommandContext::open_for(at.inputs, DatabaseNeed::New, Need::Everything).await?;
-    let editions = context.editions(Purpose::Make, output.json)?;
-    let date = given.date.as_deref().map(parse_date).transpose()?;
-    let date = editions.day(date)?;
+    let all = context.editions(Purpose::Make, output.json)?;
+    let (name, id) = match given.date.as_deref().map(meant).transpose()? {
+        Some(Meant::Day(id)) => (id.name, Some(id)),
+        Some(Meant::Today(name)) => (name, None),
+        None => (EditionName::default(), None),
+    };
+    let editions = all.get(name).cloned().ok_or_else(|| {
+        let hint = format!("write [editions.{name}] in the configuration, or name another edition");
+        Failure::usage(format!("this node makes no edition named {name}")).hint(hint)
+    })?;
+    let id = editions.day(id)?;
     let stop = process::stop_signal()?;
-    editions.take_up(date).await?;
-    let ran = watched(&context, &editions, (date, &stop), output).await?;
+    editions.take_up(id).await?;
+    let ran = watched(&context, &editions, (id, &stop), output).await?;
     alert(context.watch()?).await;
-    let client = Client::on(context, Some(editions)).await?;
-    let exit = report_end(&client, &date.to_string(), output).await?;
+    let client = Client::on(context, all).await?;
+    let exit = report_end(&client, &id.to_string(), output).await?;
     if exit != Exit::Ok {
         output.note(&advice(&ran.end, &stop));
     }
@@ -63,14 +70,14 @@ async fn report_end(client: &Client, date: &str, output: &mut Output) -> Done {
 async fn watched(
     context: &CommandContext,
     editions: &Editions,
-    (date, stop): (Date, &CancellationToken),
+    (id, stop): (EditionId, &CancellationToken),
     output: &mut Output,
 ) -> Result<Ran> {
     let rules = &editions.settings.rules;
     let (onlooker, mut lines) = Onlooker::new(context.clock.clone(), rules);
     // The remaining time is the forecast's, not the bar's own guess.
     let bar = drawn(Some(1), "{bar:20} {pos}/{len} stories  {wide_msg}", output);
-    let mut running = pin!(editions.run(date, &onlooker));
+    let mut running = pin!(editions.run(id, &onlooker));
     // Without a first signal there is no second one to wait for.
     let (mut stopping, mut again) = (false, CancellationToken::new());
     let ran = loop {
@@ -129,6 +136,9 @@ fn advice(end: &End, stop: &CancellationToken) -> String {
             "stopped; the next tick or another run continues".to_owned()
         }
         End::More | End::Failed => "the next tick or another run tries again".to_owned(),
+        End::Waits(waiting @ Waiting::Held(..)) => {
+            format!("{waiting}; `almanack edition publish` publishes it as it is")
+        }
         End::Waits(waiting) => format!("{waiting}, with a tick or another run"),
         End::Rests(State::Aggregating) => {
             "`almanack edition resend DESTINATION` sends it again, `skip` skips it".to_owned()

@@ -14,7 +14,7 @@ pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> D
 /// Reports that nothing differs, or what does.
 pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
     let answer = rebuilt.value();
-    let date = text(&answer["date"]);
+    let date = super::identified(&answer);
     if answer["identical"] != true {
         let difference = first_difference(&text(&answer["kept"]), &text(&answer["body"]));
         let what = match difference {

@@ -2,11 +2,11 @@
 
 use almanack_core::edition::delivery::IN_DOUBT;
 
-use super::{day, is_published};
+use super::{day, desk, identified, is_published};
 use crate::{commands::prelude::*, when::Relative};
 
 const HEAD: &[Column] = &[
-    column("edition", "/date", plain),
+    column("edition", "", |it, _| identified(it).into()),
     column("state", "/state", state),
     column("stories", "/counts", |it, _| {
         let sum = format!(
@@ -23,7 +23,12 @@ const HEAD: &[Column] = &[
     column("begun", "/started_at", moment),
     column("published", "/published_at", moment),
     column("expected", "/plan/expected_finish_at", moment),
+    column("due", "/due_at", moment),
+    column("degraded", "/degraded", degraded),
+    column("held", "/hold", held),
     column("reason", "/reason", plain),
+    column("approval", "/hold", desk::hold),
+    column("retracted", "/retraction", desk::retracted),
 ];
 
 const FAILED: &[Column] = &[
@@ -67,6 +72,24 @@ const ALERTS: &[Column] = &[
     column("UNTIL", "/closed_at", at),
     column("DETAIL", "/detail", plain),
 ];
+
+/// Stories that have less than they could, by cause.
+fn degraded(causes: &Value, _: Timestamp) -> Cell {
+    let causes = causes.as_object().into_iter().flatten();
+    let causes: Vec<String> = causes
+        .map(|(cause, count)| format!("{count} by {cause}"))
+        .collect();
+    Cell::new(causes.join(", "))
+}
+
+/// Why it is held; nothing once that was decided.
+fn held(hold: &Value, now: Timestamp) -> Cell {
+    if hold["decision"].is_null() && !hold.is_null() {
+        let since = instant_of(&hold["since"]);
+        return format!("for {}, since {since}", text(&hold["reason"])).into();
+    }
+    plain(&Value::Null, now)
+}
 
 fn times(count: &Value, _: Timestamp) -> Cell {
     format!("{count}×").into()
@@ -123,10 +146,14 @@ pub(super) fn ending(edition: &Value, output: &mut Output) -> Exit {
         doubtful.for_each(|delivery| output.note(&in_doubt(delivery)));
         return Exit::Ok;
     }
-    let (date, state) = (text(&edition["date"]), text(&edition["state"]));
+    let (date, state) = (identified(edition), text(&edition["state"]));
     output.note(&format!(
         "the edition of {date} is not published: it is {state}\n"
     ));
+    if desk::is_waiting(edition) {
+        output.note("it waits for approval: `almanack edition approve` publishes it\n");
+        return Exit::Failed;
+    }
     if let Some(reason) = edition["reason"].as_str() {
         output.note(&format!("reason: {reason}\n"));
     }

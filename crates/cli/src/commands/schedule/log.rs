@@ -42,7 +42,7 @@ pub(super) async fn run(client: &Client, given: &LogArguments, output: &mut Outp
         None if given.follow => log.follow(output).await?,
         None => {
             log.print(&first["term"], Follow::No, output).await?;
-            mention_earlier(attempts, output);
+            mention_others(attempts, &first["term"], output);
         }
     }
     Ok(Exit::Ok)
@@ -136,15 +136,17 @@ impl Log<'_> {
     }
 }
 
-fn mention_earlier(attempts: &[Value], output: &mut Output) {
-    if attempts.len() > 1 && !output.json {
-        let last = attempts.len() - 1;
-        output.note(&format!(
-            "attempt {} of {}; --attempt 1 to {last} shows the others\n",
-            attempts.len(),
-            attempts.len()
-        ));
-    }
+/// Which attempt was shown. Of a firing whose work was handed over that is not the last one.
+fn mention_others(attempts: &[Value], shown: &Value, output: &mut Output) {
+    let place = attempts.iter().position(|it| it["term"] == *shown);
+    let (Some(place), true, false) = (place, attempts.len() > 1, output.json) else {
+        return;
+    };
+    output.note(&format!(
+        "attempt {} of {}; --attempt NUMBER shows another\n",
+        place + 1,
+        attempts.len()
+    ));
 }
 
 fn term_of(attempt: &Value) -> i64 {
@@ -197,10 +199,18 @@ fn end(mut part: Value, whole: Whole, follow: Follow, output: &mut Output) -> Re
         return Ok(());
     }
     let ending = attempt_of(&part).and_then(|it| it["ending"].as_str());
+    // The work may have ended after the attempt that is shown; the last one says how.
+    let last = items(&part["attempts"]).last();
+    let last = last.filter(|it| part["live"] != true && it["term"] != part["term"]);
+    let last = last.and_then(|it| it["ending"].as_str());
     match ending {
-        Some(ending) => output.note(&format!("{ending}\n")),
+        Some(ending) => output.note(&format!("{ending}\n{}", line(last))),
         None if part["term"].is_null() => output.note("it has not been tried yet\n"),
         None => output.note("it is still running; --follow waits for more\n"),
     }
     Ok(())
+}
+
+fn line(text: Option<&str>) -> String {
+    text.map(|text| format!("{text}\n")).unwrap_or_default()
 }

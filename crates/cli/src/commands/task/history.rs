@@ -49,7 +49,7 @@ fn what(it: &Value, _: Timestamp) -> Cell {
     if it["what"] == "attempt" {
         let ink = match it["outcome"].as_str().unwrap_or_default() {
             "done" => Ink::Good,
-            "retry" | "give_up" | "failed" | "lease_expired" => Ink::Bad,
+            "retry" | "give_up" | "failed" | "lease_expired" | "expired" => Ink::Bad,
             _ => Ink::Notable,
         };
         return Cell::new(tried(it)).ink(ink);

@@ -101,7 +101,7 @@ fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)
     };
     let own_kind = Kind::parse(kind).is_ok_and(|kind| settings.kinds.contains_key(&kind));
     let of_editions = [EDITION_TICK, EDITION_RUN].contains(&kind.as_str());
-    if of_editions && settings.editions.on().is_some() {
+    if of_editions && settings.editions.any().is_some() {
         return None;
     }
     if of_editions && !own_kind {

@@ -10,6 +10,7 @@ use jiff::{civil::Time, tz::TimeZone};
 
 use super::prelude::*;
 pub(crate) use channel::TIMEOUT as CHANNEL_TIMEOUT;
+pub(super) use channel::{is_loopback, mail_text};
 
 sections! { AlertKeys; channel => Heartbeat }
 
@@ -166,7 +167,8 @@ fn quiet_hours(text: &str) -> Read<Hours> {
     }
 }
 
-fn wall_time(text: &str) -> Option<Time> {
+/// A time of day, like `07:00`.
+pub(super) fn wall_time(text: &str) -> Option<Time> {
     let (hour, minute) = text.split_once(':')?;
     let minute = minute
         .parse()
@@ -205,7 +207,7 @@ settings! {
 }
 
 /// An address that is itself the secret.
-fn secret_address() -> Form<Secret> {
+pub(super) fn secret_address() -> Form<Secret> {
     kept(|found| {
         let url = url::Url::parse(found.trim()).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());

@@ -5,16 +5,26 @@
 //! turn nothing on, and are not read while editions are off. So another program's variable never
 //! keeps a node from starting.
 
+mod approval;
 mod content;
 mod destination;
+mod mail;
 mod model;
+mod named;
 mod pages;
+mod post;
+mod quality;
 mod stories;
 mod ticks;
 
-use almanack_adapters::telegram::BotToken;
+use std::collections::BTreeMap;
+
+use almanack_adapters::{publish::post::Service, telegram::BotToken};
 use almanack_core::{
     edition::{
+        EditionName,
+        delivery::OnUnknown,
+        hold::OnSilence,
         port::Sensitivity,
         rules::{Rules, STORIES_MAX},
     },
@@ -22,12 +32,15 @@ use almanack_core::{
 };
 
 use almanack_adapters::model::Settings as Model;
+use jiff::civil::Time;
+
 use content::Filter;
-pub(crate) use content::read_template;
-pub(crate) use destination::{Destinations, TIMEOUT};
+pub(crate) use content::{read_page_template, read_template};
+pub(crate) use destination::{Destinations, TIMEOUT, TelegramForm};
+pub(crate) use mail::Newsletter;
 pub(crate) use pages::Pages;
-pub(crate) use stories::Stories;
-pub(crate) use ticks::{SCHEDULE, Ticks};
+pub(crate) use stories::{Entries, Stories};
+pub(crate) use ticks::{SCHEDULE, Ticks, schedule_of};
 
 use super::{
     super::{Need, key::VARIABLE_PREFIX},
@@ -35,7 +48,7 @@ use super::{
     prelude::*,
 };
 
-sections! { Switch; stories; pages; model; destination }
+sections! { Switch; stories; pages; model; quality; destination; post; mail }
 
 /// Variables of the original setup that other programs use, too.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -84,6 +97,9 @@ settings! {
         /// Time zone of the schedule and of the days of editions.
         /// 调度和日报日期的时区。
         tz: String = text().default("UTC".to_owned());
+        /// Time of day at which readers expect an edition, in `tz`; it begins in time for it.
+        /// 读者期待日报的时刻（按 `tz`）；日报会据此提前开始。
+        ready_by: Option<Time> = text_as(approval::time_of_day).unset("(whenever it is finished)");
         /// Title of editions.
         /// 日报的标题。
         title: String = text_as(content::title).default("HackerNews Daily".to_owned());
@@ -93,6 +109,12 @@ settings! {
         /// Template file of editions.
         /// 日报的模板文件。
         template: Option<PathBuf> = path().unset("(the built-in one)").beside_file();
+        /// Template file of readers' pages.
+        /// 读者页面的模板文件。
+        page_template: Option<PathBuf> = path().unset("(the built-in one)").beside_file();
+        /// Show stories' pictures on readers' pages; readers' browsers fetch them from the stories' sites.
+        /// 在读者页面显示文章的图片；读者的浏览器会从文章所在网站加载它们。
+        images: bool = truth().default(false);
         /// Stories per edition.
         /// 每期日报的文章数。
         stories: usize =
@@ -111,6 +133,9 @@ settings! {
         /// How often a failed story is retried automatically before the edition continues without it.
         /// 失败文章自动重试的次数；之后日报不再等待它。
         retries_by_itself: u32 = count(0..=10).default(Rules::default().retries_by_itself);
+        /// Days within which no story is published again; 0 allows repeats.
+        /// 同一文章在多少天内不重复发布；0 表示允许重复。
+        repeat_after_days: u32 = count(0..=30).default(3);
         /// Continue with the next step at once instead of at the next tick.
         /// 立即继续下一步，而不是等待下一次 tick。
         chain: bool = truth().default(Rules::default().chain);
@@ -134,6 +159,19 @@ settings! {
         /// `filter` 为 `true` 时的过滤级别。
         filter_sensitivity: Sensitivity =
             choice().default(Sensitivity::Medium).also(&["CONTENT_FILTER_SENSITIVITY"]);
+        /// Hold every finished edition until a person approves it.
+        /// 每期日报完成后，须有人批准才会发布。
+        approve: bool = truth().default(false);
+        /// Time of day, in `tz`, at which `on_silence` applies to an edition that nobody approved or rejected: the next such time after it is finished, like `07:00`.
+        /// 无人批准或驳回时执行 `on_silence` 的时刻（按 `tz`），取完成之后的下一个，如 `07:00`。
+        approve_by: Option<Time> = text_as(approval::time_of_day).unset("(it waits for a person)");
+        /// How long a finished edition waits before `on_silence` applies; instead of `approve_by`.
+        /// 完成的日报等待多久后执行 `on_silence`；与 `approve_by` 二选一。
+        approve_within: Option<SignedDuration> =
+            duration(minutes(1), days(7)).unset("(it waits for a person)");
+        /// What happens to an edition that nobody approved or rejected in time: `publish` or `drop`.
+        /// 到时仍无人批准或驳回的日报：`publish`（发布）或 `drop`（放弃）。
+        on_silence: OnSilence = choice().default(OnSilence::Drop);
         /// Print editions instead of publishing them.
         /// 打印日报而不发布。
         test_mode: bool = truth().default(false).also(&["LOCAL_TEST_MODE"]);
@@ -143,43 +181,91 @@ settings! {
     }
 }
 
-/// Whether there are editions.
+/// The editions of a node.
 #[derive(Debug, Clone)]
-pub(crate) enum Editions {
-    /// Editions are on.
+pub(crate) struct Editions {
+    /// The one of `[edition]`.
+    pub(crate) default: DefaultEdition,
+    /// Those of `[editions.NAME]` that are on.
+    pub(crate) named: BTreeMap<EditionName, Edition>,
+}
+
+/// Whether there is a default edition.
+#[derive(Debug, Clone)]
+pub(crate) enum DefaultEdition {
+    /// It is on.
     On(Box<Edition>),
-    /// Editions are turned off.
+    /// It is turned off.
     Off,
     /// Nothing is configured.
     Unset,
 }
 
 impl Editions {
-    /// How they are made, if they are.
+    /// How the default one is made, if it is.
     pub(crate) fn on(&self) -> Option<&Edition> {
-        match self {
-            Self::On(edition) => Some(edition),
-            Self::Off | Self::Unset => None,
+        match &self.default {
+            DefaultEdition::On(edition) => Some(edition),
+            DefaultEdition::Off | DefaultEdition::Unset => None,
         }
     }
 
-    /// Reads `[edition]`, if there is anything to be read.
+    /// All that are made: the default one first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (EditionName, &Edition)> {
+        let default = self.on().map(|edition| (EditionName::default(), edition));
+        let named = self.named.iter().map(|(name, edition)| (*name, edition));
+        default.into_iter().chain(named)
+    }
+
+    /// Any that is made, for what is alike for all.
+    pub(crate) fn any(&self) -> Option<&Edition> {
+        self.all().next().map(|(_, edition)| edition)
+    }
+
+    /// Whether readers may see published editions without signing in.
+    pub(crate) fn are_public(&self) -> bool {
+        self.any().is_some_and(|edition| edition.keys.public)
+    }
+
+    /// Reads `[edition]` and `[editions.NAME]`.
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        // What is not read while the default one is off is still inherited.
+        let whole = reader.layer.clone();
+        let default = DefaultEdition::read(reader);
+        let layer = std::mem::replace(&mut reader.layer, whole);
+        let named = named::read(reader);
+        reader.layer = layer;
+        let editions = Self { default, named };
+        named::refuse_shared_files(reader, editions.all());
+        editions
+    }
+}
+
+impl DefaultEdition {
+    /// Reads `[edition]`, if there is anything to be read.
+    fn read(reader: &mut Reader<'_>) -> Self {
         let is_set = reader.layer.contains_key(&switch());
         if Switch::read(reader).enabled {
             warn_without_effect(reader);
-            return Self::On(Box::new(Edition::read(reader)));
+            return Self::On(Box::new(Edition::read(reader, EditionName::default())));
         }
         reader.layer.retain(|path, given| {
-            !(path.is_within("edition") && compat_variable(&given.place).is_some())
+            !(path.kind.is_none()
+                && path.is_within("edition")
+                && compat_variable(&given.place).is_some())
         });
-        let other = |path: &KeyPath| *path != switch() && path.is_within("edition");
+        let other = |path: &KeyPath| *path != switch() && is_default(path);
         if reader.layer.keys().any(other) {
             // Only to find what is wrong with it.
-            Edition::read(reader);
+            Edition::read(reader, EditionName::default());
         }
         if is_set { Self::Off } else { Self::Unset }
     }
+}
+
+/// Whether a key is one of `[edition]` itself.
+fn is_default(path: &KeyPath) -> bool {
+    path.kind.is_none() && path.is_within("edition")
 }
 
 fn switch() -> KeyPath {
@@ -189,7 +275,7 @@ fn switch() -> KeyPath {
 /// Whether a setting of editions is given that no other program uses.
 fn is_meant(reader: &Reader<'_>) -> bool {
     reader.layer.iter().any(|(path, given)| {
-        path.is_within("edition") && *path != switch() && !is_shared_variable(&given.place)
+        is_default(path) && *path != switch() && !is_shared_variable(&given.place)
     })
 }
 
@@ -212,15 +298,24 @@ pub(crate) struct Edition {
     pub(crate) model: Option<Model>,
     /// Where editions go, besides this server's own pages.
     pub(crate) destinations: Destinations,
+    /// Services that get one post with a link, and what to do with one that may have arrived.
+    pub(crate) posts: Vec<(Service, OnUnknown)>,
+    /// How editions are mailed to subscribers, if they are.
+    pub(crate) newsletter: Option<Newsletter>,
 }
 
 impl Edition {
-    fn read(reader: &mut Reader<'_>) -> Self {
+    fn read(reader: &mut Reader<'_>, name: EditionName) -> Self {
         let read = EditionKeys::read_in(reader, "edition");
-        let ticks = Ticks::of(reader, &read);
+        let ticks = Ticks::of(reader, &read, name);
         content::check_template(reader, read.template.as_deref());
+        content::check_page_template(reader, read.page_template.as_deref());
         Self {
-            rules: content::rules(reader, &read, ticks.interval),
+            rules: Rules {
+                approval: approval::of(reader, &read),
+                quality: quality::read(reader, &read),
+                ..content::rules(reader, &read, ticks.interval)
+            },
             ticks,
             filter: content::filter(reader, &read),
             keys: read,
@@ -228,6 +323,8 @@ impl Edition {
             pages: pages::read(reader),
             model: model::read(reader),
             destinations: Destinations::read(reader),
+            posts: post::read_all(reader),
+            newsletter: mail::read(reader),
         }
     }
 

@@ -28,12 +28,20 @@ impl Settings {
     }
 }
 
-/// A secret, and what of an address is one: its password, without the rest of it, too. An address
-/// of which the host is all there is hides nothing.
+/// A secret, and what of it is one by itself: an address's password, and each of two signing keys.
+/// An address of which the host is all there is hides nothing.
 fn parts(hidden: &Secret) -> Vec<Secret> {
     let text = hidden.expose().trim_matches('"');
     let whole = (only_host(text) != text).then(|| Secret::new(text));
-    whole.into_iter().chain(password(text)).collect()
+    let keys = text
+        .split_whitespace()
+        .filter(|it| it.starts_with("whsec_"));
+    let keys = keys.filter(|key| *key != text).map(Secret::new);
+    whole
+        .into_iter()
+        .chain(password(text))
+        .chain(keys)
+        .collect()
 }
 
 fn password(address: &str) -> Option<Secret> {

@@ -80,7 +80,7 @@ fn node_name(name: &str) -> Read<String> {
     fitting(name, fits, what, "for example \"news-1\"")
 }
 
-fn wait() -> Form<SignedDuration> {
+pub(super) fn wait() -> Form<SignedDuration> {
     duration(millis(1), days(30))
 }
 

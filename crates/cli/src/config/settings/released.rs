@@ -1,4 +1,5 @@
-//! Secrets that sources and schedules may name (`sources.secrets`, `schedules.secrets`).
+//! Secrets that sources, schedules and tasks may name (`sources.secrets`, `schedules.secrets`,
+//! `callback.secrets`).
 //!
 //! Whoever may change them chooses both the secret and where it is sent. So they can name nothing
 //! that was not released for them, one by one or by a prefix, and a release can say which host

@@ -2,7 +2,7 @@
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{
-    event::outgoing::{Mode, Name, Subscription, Subscriptions, Type, Wants},
+    event::outgoing::{BATCH_MAX, Mode, Name, Subscription, Subscriptions, Type, Wants},
     source::category::folder,
     task::Kind,
 };
@@ -111,6 +111,9 @@ settings! {
         /// CloudEvents mode: `structured` puts all in the body, `binary` puts attributes in headers.
         /// CloudEvents 模式：`structured` 全部放在正文，`binary` 属性放在头部。
         mode: Mode = choice().default(Mode::default()).reloadable();
+        /// Deliver up to this many events per call to `url`, as a CloudEvents batch.
+        /// 每次调用 `url` 最多投递的事件数，以 CloudEvents 批量格式。
+        batch: Option<usize> = count(1..=BATCH_MAX).unset("(one per call, not a batch)").reloadable();
         /// Event types to deliver; an empty list delivers all.
         /// 要投递的事件类型；列表为空则全部投递。
         events: Vec<Type> =
@@ -150,7 +153,8 @@ impl EventDelivery {
 
 fn read_one(reader: &mut Reader<'_>, name: &str) -> Option<Subscriber> {
     let read = SubscriptionKeys::read_of(reader, SUBSCRIPTIONS, Some(name));
-    let mode = read.mode;
+    let batch = read.batch;
+    let mode = mode(reader, name, &read)?;
     let wants = Wants {
         types: read.events.clone(),
         kinds: read.kinds.clone(),
@@ -163,10 +167,29 @@ fn read_one(reader: &mut Reader<'_>, name: &str) -> Option<Subscriber> {
             // The file was checked while it was walked; flags are checked here.
             name: named(reader, name)?,
             wants,
+            batch,
         },
         way: way?,
         mode,
     })
+}
+
+/// A batch is a list of whole events in one call, so it has neither attributes in headers nor a
+/// message for each event.
+fn mode(reader: &mut Reader<'_>, name: &str, read: &SubscriptionKeys) -> Option<Mode> {
+    if read.batch.is_none() {
+        return Some(read.mode);
+    }
+    let why = match (&read.url, read.mode) {
+        (None, _) => "has `batch` and no url",
+        (Some(_), Mode::Binary) => "has `batch` and mode \"binary\"",
+        (Some(_), _) => return Some(Mode::Batched),
+    };
+    let what = format!("subscription `{name}` {why}");
+    let place = reader.first_place(|path| path.is_of(SUBSCRIPTIONS, name));
+    let hint = "a batch is one call to `url` with whole events; remove `batch`, or use it with url and mode \"structured\"";
+    reader.push(Severity::Error, (what, place), hint);
+    None
 }
 
 fn named(reader: &mut Reader<'_>, name: &str) -> Option<Name> {

@@ -53,12 +53,17 @@ metrics! {
         "created updated cancelled_and_inserted reinserted cancelled ignored_done ignored_stale \
          unchanged":
         "Changes of tasks, by the rule that decided them";
+    counter almanack_inbox_total by result "taken refused":
+        "Requests of SQL functions that this node answered, by result";
     late almanack_runs_total: "Ended attempts, by kind and outcome";
     late almanack_tasks_failed_total: "Tasks that failed for good, by kind";
+    counter almanack_tasks_expired_total: "Tasks that expired before they could start";
     histogram almanack_run_duration_seconds: "Duration of attempts, by kind";
     histogram almanack_run_wait_seconds: "Delay from due to started, by kind";
     gauge almanack_running: "Attempts running on this node, by kind";
     gauge almanack_queue_depth: "Waiting tasks, by kind: all of them, and those that are due";
+    gauge almanack_kind_paused: "Whether a kind is paused: 1, or 0 once it is resumed";
+    late almanack_rate_limited_total: "Tasks put off because their key was over its rate, by kind";
     gauge almanack_oldest_due_seconds: "Time since the longest due task became due, by kind";
     counter almanack_lease_expired_total: "Tasks taken back from dead nodes";
     counter almanack_endings_refused_total:
@@ -88,6 +93,7 @@ metrics! {
     counter almanack_source_pushes_total by result "new nothing checked unsigned resting":
         "Pushes of hubs that this node received, by result";
     histogram almanack_source_check_seconds: "Duration of checks of sources";
+    counter almanack_newsletter_messages_total: "Messages of editions to subscribers, by outcome";
     gauge almanack_edition_state: "1 for the state of the day's edition, 0 for the others";
     gauge almanack_edition_stories: "Stories of the day's edition, by status";
     gauge almanack_edition_requests: "Requests spent on the day's edition so far";
@@ -225,6 +231,7 @@ mod tests {
             + &guide("events.md")
             + &guide("schedules.md")
             + &guide("editions.md")
+            + &guide("pacing.md")
             + &guide("sources.md");
         for metric in METRICS {
             assert!(

@@ -3,11 +3,11 @@
 //! Services that the operator configured are called by the client that trusts them. Pages of
 //! stories may be anywhere, so the client that trusts no origin fetches them, as for sources.
 
-use std::{io::Write, sync::Arc};
+use std::{collections::BTreeMap, io::Write, sync::Arc};
 
 use almanack_adapters::{
     bearer::Bearer,
-    hacker_news::HackerNews,
+    hacker_news::{HackerNews, Settings as HackerNewsSettings},
     model::{self, ChatModel, Extractive},
     reader::{CrawlerApi, PageReader, ReaderPrefix, Sent},
     renderer::Template,
@@ -16,7 +16,14 @@ use almanack_core::{
     edition::port::{Reader, StorySource, Writer},
     secret::Secret,
 };
-use almanack_engine::editions::{Outside, entries::EntryStories, judged::JudgedStories};
+use almanack_engine::editions::{
+    Outside,
+    entries::EntryStories,
+    judged::JudgedStories,
+    merged::{MergedStories, Part},
+    shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
+};
+use almanack_server::ReaderPages;
 
 use super::{super::outbound, Purpose, Workshop, delivery};
 use crate::{
@@ -24,7 +31,7 @@ use crate::{
         Settings,
         settings::{
             Edition,
-            edition::{Pages, Stories, read_template},
+            edition::{Entries, Pages, read_page_template, read_template},
         },
     },
     failure::{Failure, Result},
@@ -40,18 +47,47 @@ pub(super) fn outside(
         source: source(workshop, edition),
         reader: reader(workshop, &edition.pages)?,
         writer: writer(workshop, edition)?,
+        fallback: Arc::new(Extractive {
+            summary_chars: edition.keys.summary_length,
+        }),
         renderer: Arc::new(renderer(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, paper)?,
     })
 }
 
+/// The same outside, with what editions share.
+pub(super) fn sharing(outside: Outside, texts: &Arc<SharedTexts>, edition: &Edition) -> Outside {
+    let keys = &edition.keys;
+    let model = edition.model.as_ref().map(|model| format!("{model:?}"));
+    let by = [keys.language.as_str(), model.as_deref().unwrap_or_default()].join("\n");
+    Outside {
+        source: Arc::new(SharedStories {
+            texts: Arc::clone(texts),
+            source: outside.source,
+        }),
+        reader: Arc::new(SharedReader {
+            texts: Arc::clone(texts),
+            reader: outside.reader,
+            by: format!("{:?}", edition.pages),
+        }),
+        writer: Arc::new(SharedWriter {
+            texts: Arc::clone(texts),
+            writer: outside.writer,
+            by: format!("{by}\n{}", keys.summary_length),
+        }),
+        ..outside
+    }
+}
+
 /// Every address that the operator named for editions, or that Almanack itself names.
 pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
-    let Some(edition) = settings.editions.on() else {
-        return Vec::new();
-    };
+    let all = settings.editions.all();
+    all.flat_map(|(_, edition)| addresses_of(edition)).collect()
+}
+
+fn addresses_of(edition: &Edition) -> Vec<String> {
     let mut named = Vec::new();
-    if let Stories::HackerNews(of) = &edition.stories {
+    if let Some(of) = edition.stories.hacker_news() {
         named.extend([of.firebase_url.clone(), of.algolia_url.clone()]);
     }
     match &edition.pages {
@@ -61,26 +97,49 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     }
     let to = &edition.destinations;
     named.extend(edition.model.iter().map(|model| model.base_url.clone()));
-    named.extend(to.telegram.iter().map(|(_, bot)| bot.api_url.clone()));
+    named.extend(to.telegram.iter().map(|to| to.bot.api_url.clone()));
+    named.extend(
+        edition
+            .posts
+            .iter()
+            .map(|(service, _)| service.address().to_owned()),
+    );
     named.extend(to.webhook.iter().map(|webhook| webhook.url.clone()));
     named
 }
 
 fn source(workshop: &Workshop<'_>, edition: &Edition) -> Arc<dyn StorySource> {
-    let listed: Arc<dyn StorySource> = match &edition.stories {
-        Stories::Entries { category } => Arc::new(EntryStories {
-            store: Arc::clone(workshop.store),
-            category: category.clone(),
-        }),
-        Stories::HackerNews(settings) => {
-            let (clock, sleeper) = (workshop.clock.clone(), workshop.sleeper.clone());
-            let client = workshop.outbound.client();
-            let settings = (**settings).clone();
-            Arc::new(HackerNews::new(client, settings, clock, sleeper))
-        }
+    let (stories, mut parts) = (&edition.stories, Vec::new());
+    parts.extend(stories.hacker_news().map(|settings| Part {
+        prefix: "hn:",
+        source: hacker_news(workshop, settings),
+    }));
+    parts.extend(stories.entries().map(|entries| Part {
+        prefix: "entry:",
+        source: collected(workshop, entries),
+    }));
+    let listed: Arc<dyn StorySource> = match <[Part; 1]>::try_from(parts) {
+        Ok([only]) => only.source,
+        Err(parts) => Arc::new(MergedStories::new(parts)),
     };
     let guard = outbound::sources_guard(workshop.settings);
     Arc::new(JudgedStories::new(listed, guard))
+}
+
+fn hacker_news(workshop: &Workshop<'_>, settings: &HackerNewsSettings) -> Arc<dyn StorySource> {
+    let (clock, sleeper) = (workshop.clock.clone(), workshop.sleeper.clone());
+    let client = workshop.outbound.client();
+    Arc::new(HackerNews::new(client, settings.clone(), clock, sleeper))
+}
+
+fn collected(workshop: &Workshop<'_>, entries: &Entries) -> Arc<dyn StorySource> {
+    Arc::new(EntryStories {
+        store: Arc::clone(workshop.store),
+        category: entries.category.clone(),
+        sources: entries.sources.clone(),
+        tags: entries.tags.clone(),
+        window: entries.window,
+    })
 }
 
 fn reader(workshop: &Workshop<'_>, pages: &Pages) -> Result<Arc<dyn Reader>> {
@@ -133,6 +192,34 @@ fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>>
     let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
     let made = made.map_err(|error| Failure::usage(error).during("prepare edition.model"))?;
     Ok(Arc::new(made))
+}
+
+/// How readers' pages look.
+pub(crate) fn reader_pages(settings: &Settings) -> Result<ReaderPages> {
+    let mut pages = ReaderPages::default();
+    for (name, edition) in settings.editions.all() {
+        let own = pages_of(edition)?;
+        if name.is_default() {
+            pages = own;
+        } else {
+            pages.named.insert(name, own);
+        }
+    }
+    Ok(pages)
+}
+
+fn pages_of(edition: &Edition) -> Result<ReaderPages> {
+    let file = edition.keys.page_template.as_deref();
+    let template = file.map(read_page_template).transpose();
+    let template = template.map_err(|problem| {
+        Failure::usage(format!("edition.page_template: {}", problem.what))
+            .hint(problem.hint.unwrap_or_default())
+    })?;
+    Ok(ReaderPages {
+        template: template.unwrap_or_default(),
+        images: edition.keys.images,
+        named: BTreeMap::new(),
+    })
 }
 
 /// Without rendering no template is needed; a missing file must not hide stored editions.

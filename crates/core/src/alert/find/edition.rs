@@ -11,9 +11,13 @@ use crate::{
         Account, State,
         batch::{Batch, Status},
         delivery::Delivery,
-        rules::SPENDTHRIFT_OVER,
+        hold::{Hold, HoldReason, OnSilence},
+        rules::spendthrift_over,
     },
 };
+
+/// How late an edition may be before people hear of it: the time its deliveries may take.
+const LATE_AFTER: SignedDuration = SignedDuration::from_mins(5);
 
 /// What is wrong with it. An edition that does not come is what this product is for, so that is
 /// critical; that one was left behind, or costs much, can wait until morning.
@@ -24,18 +28,13 @@ pub fn find(
     now: Timestamp,
 ) -> Vec<Finding> {
     let of_edition = |rule, severity, detail: String| {
-        Finding::new(
-            rule,
-            About::Edition(account.edition.date),
-            severity,
-            &detail,
-        )
+        Finding::new(rule, About::Edition(account.edition.id), severity, &detail)
     };
     let of_itself = [
         (
             Rule::Overdue,
             Severity::Critical,
-            overdue(account, overdue_after, now),
+            overdue(account, overdue_after, now).or_else(|| missed(account, now)),
         ),
         (
             Rule::Unfinished,
@@ -43,6 +42,8 @@ pub fn find(
             unfinished(account, found_before),
         ),
         (Rule::Empty, Severity::Critical, empty(account)),
+        (Rule::Approval, Severity::Warning, approval(account)),
+        (Rule::Quality, Severity::Critical, quality(account)),
         (Rule::Spendthrift, Severity::Warning, spendthrift(account)),
     ];
     let of_itself = of_itself
@@ -55,7 +56,9 @@ pub fn find(
 fn overdue(account: &Account, after: Option<SignedDuration>, now: Timestamp) -> Option<String> {
     let (edition, counts) = (&account.edition, account.counts());
     let age = now.duration_since(edition.started_at);
-    if !edition.state.is_open() || age <= after? {
+    // What waits for a person is late by their leave.
+    let waits = edition.waiting().is_some();
+    if !edition.state.is_open() || waits || age <= after? {
         return None;
     }
     let because = edition.reason.as_ref();
@@ -69,14 +72,42 @@ fn overdue(account: &Account, after: Option<SignedDuration>, now: Timestamp) -> 
     ))
 }
 
+/// Readers expected it, and do not have it (ED-38).
+fn missed(account: &Account, now: Timestamp) -> Option<String> {
+    let edition = &account.edition;
+    let due_at = edition.due_at.filter(|_| !account.was_published())?;
+    let late = now.duration_since(due_at);
+    (edition.state.is_open() && late > LATE_AFTER).then(|| {
+        let because = edition.reason.as_ref();
+        let because = because.map_or(String::new(), |reason| format!("; last: {reason}"));
+        let (state, late) = (edition.state, late.as_mins());
+        format!("the edition is in {state} {late} minutes after its deadline{because}")
+    })
+}
+
+/// It is held because it is below its quality standard (ED-39), also while it is being improved.
+fn quality(account: &Account) -> Option<String> {
+    let edition = &account.edition;
+    let hold = edition.hold.as_ref().filter(|hold| hold.is_waiting())?;
+    let is_below = edition.state.is_open() && hold.reason == HoldReason::Quality;
+    is_below.then(|| {
+        let why = edition.reason.as_deref().unwrap_or_default();
+        format!("{why}; publish it as it is, or correct the cause")
+    })
+}
+
 /// Its day ended before it was published (ED-20). An edition that was taken up again is not
 /// finished; one that is first requested after its day is not unfinished.
 fn unfinished(account: &Account, found_before: &BTreeSet<Key>) -> Option<String> {
     let edition = &account.edition;
     let key = Key {
         rule: Rule::Unfinished,
-        about: About::Edition(edition.date),
+        about: About::Edition(edition.id),
     };
+    // That a person, or the time set for one, kept it back is no surprise.
+    if edition.hold.as_ref().is_some_and(Hold::is_rejected) {
+        return None;
+    }
     let left_open = edition.archived_from.is_some_and(State::is_open);
     let taken_up = edition.state.is_open() && found_before.contains(&key);
     let state = edition.archived_from.unwrap_or(edition.state);
@@ -91,14 +122,41 @@ fn empty(account: &Account) -> Option<String> {
     (state == State::Empty).then(|| edition.reason.clone().unwrap_or_default())
 }
 
+/// It waits for a person, or was dropped because none decided in time (ED-42).
+fn approval(account: &Account) -> Option<String> {
+    let edition = &account.edition;
+    let (revision, stories) = (edition.revision, account.counts().completed);
+    if edition.hold.as_ref().is_some_and(Hold::is_dropped) {
+        return Some(format!(
+            "nobody approved revision {revision} in time, so it was dropped; approve it to publish it"
+        ));
+    }
+    let hold = edition.waiting()?;
+    let then = match (hold.until, hold.on_silence) {
+        (None, _) => "nothing is sent before".to_owned(),
+        (Some(until), OnSilence::Publish) => {
+            format!("without an answer it is published at {}", clock(until))
+        }
+        (Some(until), OnSilence::Drop) => {
+            format!("without an answer it is dropped at {}", clock(until))
+        }
+    };
+    Some(format!("revision {revision}, {stories} stories; {then}"))
+}
+
+fn clock(at: Timestamp) -> impl std::fmt::Display {
+    at.strftime("%Y-%m-%d %H:%M UTC")
+}
+
 /// The last batch that ended spent more than it should (ED-27).
 fn spendthrift(account: &Account) -> Option<String> {
     let ended = |batch: &&Batch| batch.status != Status::Running;
     let batch = account.batches.iter().rfind(ended)?;
-    let over = account.edition.state.is_open() && batch.spend.requests > SPENDTHRIFT_OVER;
+    let most = spendthrift_over(batch.story_count);
+    let over = account.edition.state.is_open() && batch.spend.requests > most;
     over.then(|| {
         format!(
-            "batch {} of {} stories used {} requests, more than {SPENDTHRIFT_OVER}; use a smaller batch size",
+            "batch {} of {} stories used {} requests, more than {most}; use a smaller batch size",
             batch.index, batch.story_count, batch.spend.requests
         )
     })
@@ -118,7 +176,7 @@ fn unreached(account: &Account, found_before: &BTreeSet<Key>) -> impl Iterator<I
             let (name, state) = (&delivery.destination, delivery.state.as_str());
             let why = delivery.detail.as_deref().unwrap_or_default();
             let about = About::Delivery {
-                date: account.edition.date,
+                edition: account.edition.id,
                 destination: name.clone(),
             };
             let detail = format!("{name} is {state}: {why}");

@@ -1,10 +1,11 @@
 use super::*;
 use crate::{
     alert::facts::ScheduleFacts,
+    calendar::Reading,
     fixture::{NOW, at},
-    plan::{Origin, Reason, Schedule, ScheduleId, Slot, Verdict},
+    plan::{Origin, Pause, Reason, Schedule, ScheduleId, Slot, Verdict},
     source::{Definition, SourceId},
-    store::{ClaimId, ClaimLine, Node},
+    store::{ClaimId, ClaimLine, Node, PausedKind},
     task::{Status, Subject, TaskId},
 };
 
@@ -300,6 +301,24 @@ fn work_that_no_node_starts_and_nodes_that_are_gone_are_found() {
         });
         assert_eq!(found.len(), count, "{first} {due}");
     }
+    let paused = PausedKind {
+        kind: Kind::parse("PUBLISH").unwrap(),
+        pause: Pause {
+            since: at(-900),
+            until: None,
+            note: None,
+            by: "ada".to_owned(),
+        },
+    };
+    let held = found_in(&Facts {
+        depths: vec![depth(-300, 1)],
+        paused: vec![paused],
+        ..Facts::default()
+    });
+    assert!(
+        held.is_empty(),
+        "WK-04: a paused kind is not stuck: {held:?}"
+    );
     let node = |session: &str, seen: i64| Node {
         name: "a".to_owned(),
         session: session.to_owned(),
@@ -423,5 +442,43 @@ fn what_a_node_says_of_itself_is_reported_while_it_lives() {
         let found = find(&facts, &Bounds::default(), NOW).findings;
         let count = found.iter().filter(|it| it.key.rule == rule).count();
         assert_eq!(count, expected, "{why}");
+    }
+}
+
+#[test]
+fn dp_21_a_calendar_that_cannot_be_read_is_reported_after_several_failures() {
+    let calendar = |failures, read_at| CalendarVersion {
+        name: "holidays".to_owned(),
+        version: 1,
+        applied: 1,
+        reading: Reading {
+            checked_at: Some(NOW),
+            read_at,
+            failures,
+            error: (failures > 0).then(|| "HTTP 500".to_owned()),
+        },
+    };
+    for (failures, read_at, expected) in [
+        (0, Some(NOW), vec![]),
+        (2, Some(NOW), vec![]),
+        (
+            3,
+            Some(NOW),
+            vec![
+                "failing calendar:holidays: last read at 2026-01-05T08:00:00Z, and that copy is \
+                 used; the newest error: HTTP 500",
+            ],
+        ),
+        (
+            9,
+            None,
+            vec!["failing calendar:holidays: never read; the newest error: HTTP 500"],
+        ),
+    ] {
+        let facts = Facts {
+            calendars: vec![calendar(failures, read_at)],
+            ..Facts::default()
+        };
+        assert_eq!(found_in(&facts), expected, "{failures} failures");
     }
 }

@@ -169,13 +169,14 @@ fn ed_08_a_batch_takes_no_more_stories_than_its_budget_pays_for() {
 fn ed_08_a_batch_that_could_not_pay_is_followed_by_a_smaller_one() {
     let mut account = fetched(8);
     let mut sizes = Vec::new();
-    for _ in 0..3 {
+    for second in 1..=3 {
+        let began = NOW + SignedDuration::from_secs(second);
         let Action::Process(keys) = planned(&account) else {
             panic!("{:?}", planned(&account));
         };
         sizes.push(keys.len());
         let (change, batch) =
-            turn::start_batch(&account, &keys, "n", &Rules::default(), NOW).unwrap();
+            turn::start_batch(&account, &keys, "n", &Rules::default(), began).unwrap();
         account = change.apply(account);
         let spend = crate::budget::Spend::default();
         let change = turn::end_batch(&account, batch.index, &[], spend, &Rules::default(), NOW);
@@ -405,4 +406,65 @@ fn a_dead_batch_of_another_edition_state_does_not_hold_up_the_document() {
         ..running(fetched(1), 0).batches[0].clone()
     });
     assert_eq!(planned(&account), Action::Publish);
+}
+
+fn chained() -> Rules {
+    Rules {
+        chain: true,
+        ..Rules::default()
+    }
+}
+
+#[test]
+fn ed_17_in_a_chain_the_batches_of_an_edition_are_one_wave() {
+    let sizes = |count: u32| match plan(&fetched(count), Requester::Tick, &chained(), NOW) {
+        Action::Wave(wave) => wave.iter().map(Vec::len).collect(),
+        Action::Process(keys) => vec![keys.len()],
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(sizes(30), [6; 5]);
+    assert_eq!(sizes(8), [6, 2]);
+    assert_eq!(sizes(5), [5], "one batch is no wave");
+    assert_eq!(sizes(100), [6; WAVE_BATCHES_MAX], "the rest comes after it");
+}
+
+#[test]
+fn ed_15_a_wave_is_waited_for_whole_and_given_up_whole() {
+    let (rules, account) = (chained(), fetched(8));
+    let wave = [keys_of(1..=6), keys_of(7..=8)];
+    let (change, batches) = turn::start_wave(&account, &wave, "dies", &rules, NOW).unwrap();
+    let account = change.apply(account);
+    let later = NOW + rules.beat();
+    let (change, until) = turn::extend_batch(&account, 2, &rules, later).unwrap();
+    let account = change.apply(account);
+    let planned = plan(&account, Requester::Tick, &rules, batches[0].lease_until);
+    assert_eq!(planned, Action::Wait(Waiting::Batch { index: 2, until }));
+    let planned = plan(&account, Requester::Tick, &rules, until);
+    assert_eq!(planned, Action::Recover);
+    let account = turn::recover(&account, &rules, until).apply(account);
+    let next = plan(&account, Requester::Tick, &rules, until);
+    assert_eq!(
+        next,
+        Action::Process(keys_of(1..=1)),
+        "one by one, and smaller"
+    );
+    let taken_twice = [keys_of(1..=2), keys_of(2..=3)];
+    let fresh = fetched(8);
+    let change = turn::start_wave(&fresh, &taken_twice, "n", &rules, NOW);
+    assert!(change.is_none(), "no story is in two batches");
+}
+
+/// Batches of one story that died together say nothing about each other.
+#[test]
+fn ed_15_a_wave_of_single_stories_that_dies_fails_none_of_them() {
+    let rules = chained();
+    let account = fetched(3);
+    let wave = [keys_of(1..=1), keys_of(2..=2), keys_of(3..=3)];
+    let (change, _) = turn::start_wave(&account, &wave, "dies", &rules, NOW).unwrap();
+    let account = change.apply(account);
+    let (change, until) = turn::extend_batch(&account, 2, &rules, NOW + rules.beat()).unwrap();
+    let account = change.apply(account);
+    let account = turn::recover(&account, &rules, NOW + rules.lease()).apply(account);
+    let account = turn::recover(&account, &rules, until).apply(account);
+    assert_eq!(account.counts().pending, 3);
 }

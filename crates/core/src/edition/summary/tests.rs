@@ -149,7 +149,7 @@ fn what_is_too_long_is_cut_at_the_end_of_a_sentence() {
             "A. Very long sentence that goes on",
             20,
             "A. Very long…",
-            "less than half would be left",
+            "next to nothing would be left",
         ),
         (
             "第一句话。第二句话。第三句话",
@@ -168,6 +168,72 @@ fn what_is_too_long_is_cut_at_the_end_of_a_sentence() {
     ] {
         assert_eq!(shorten(text, chars_max), expected, "{why}");
     }
+}
+
+#[test]
+fn ed_36_a_page_that_says_what_it_is_about_is_taken_at_its_word() {
+    let text = "The ferry left at seven. Nobody had warned the captain that the harbour was closed. \
+        He waited for two hours outside the pier.";
+    let own =
+        "How a closed harbour, a new radio and a tired captain kept forty people on the water";
+    for (description, chars_max, expected, why) in [
+        (
+            Some(own),
+            90,
+            format!("{own}."),
+            "a description, and its stop",
+        ),
+        (
+            Some(own),
+            150,
+            format!("{own}."),
+            "the text would say the same again",
+        ),
+        (
+            Some(
+                "Forty people spent a night on the water, and the reason is older than all of them.",
+            ),
+            150,
+            "Forty people spent a night on the water, and the reason is older than all of them. \
+             Nobody had warned the captain that the harbour was closed."
+                .to_owned(),
+            "as much of the text as fits",
+        ),
+        (Some("Harbour News"), 300, extract(text, 300), "a slogan"),
+        (None, 300, extract(text, 300), "nothing said"),
+        (
+            Some(
+                "The captain waited for two hours outside of the harbour that was closed. He was…",
+            ),
+            80,
+            "The captain waited for two hours outside of the harbour that was closed.".to_owned(),
+            "cut off by the site itself",
+        ),
+        (
+            Some(
+                "window.dataLayer = window.dataLayer || []; function gtag() { dataLayer.push(arguments); }",
+            ),
+            300,
+            extract(text, 300),
+            "code",
+        ),
+    ] {
+        assert_eq!(describe(text, description, chars_max), expected, "{why}");
+    }
+    let chinese = "港口关闭、新的无线电和疲惫的船长如何让四十个人困在水上";
+    assert_eq!(describe("", Some(chinese), 300), format!("{chinese}。"));
+}
+
+#[test]
+fn ed_36_summaries_hold_no_code() {
+    let page = "The parser reads one token at a time and never looks back.\n\n\
+        let token = lexer.next().unwrap();\n\nparser.push(token); parser.reduce();\n\n\
+        Home | Docs | Blog | About\n\nSubscribe to our newsletter\n\n\
+        That is why the parser needs no more memory than the longest rule.";
+    assert_eq!(
+        extract(page, 300),
+        "The parser reads one token at a time and never looks back. That is why the parser needs no more memory than the longest rule."
+    );
 }
 
 proptest! {
@@ -194,6 +260,7 @@ proptest! {
     fn no_text_is_too_strange(text in any::<String>(), chars_max in 0_usize..50) {
         prop_assert!(extract(&text, chars_max).chars().count() <= chars_max);
         prop_assert!(shorten(&text, chars_max).chars().count() <= chars_max);
+        prop_assert!(describe("", Some(&text), chars_max).chars().count() <= chars_max);
         let whole: usize = sentences(&text).iter().map(|it| it.len()).sum();
         prop_assert!(whole <= text.len());
     }

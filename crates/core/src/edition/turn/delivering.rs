@@ -73,7 +73,8 @@ pub fn intend(
 }
 
 /// A node is about to send a part. Nothing if another node is, or it is settled, or the edition is
-/// not being published any more: what was reset or archived meanwhile must not leave.
+/// not being published any more, or waits for a person: what was reset, archived or corrected
+/// meanwhile must not leave.
 pub fn start_delivery(
     account: &Account,
     key: &DeliveryKey,
@@ -85,7 +86,9 @@ pub fn start_delivery(
             && delivery.retry_at.is_none_or(|at| at <= now)
     };
     let mut delivery = find(account, key).filter(waits)?.clone();
-    if account.edition.state != edition::State::Aggregating {
+    let held = account.edition.hold.as_ref();
+    let held = held.is_some_and(|hold| !hold.lets_out());
+    if account.edition.state != edition::State::Aggregating || held {
         return None;
     }
     delivery.state = State::Sent;

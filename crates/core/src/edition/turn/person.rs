@@ -8,6 +8,8 @@ use crate::edition::{
     Account, Edition, State,
     account::Change,
     batch::{self, Batch},
+    hold::{Hold, HoldReason, Verdict},
+    revision::CORRECTIONS_MAX,
     story::{Status, Story},
 };
 
@@ -39,9 +41,62 @@ pub enum NotNow {
     /// A node is sending it.
     #[error("it is being sent right now, until {0} at most; ask again then")]
     Sending(Timestamp),
+    /// Nothing about it waits for a decision.
+    #[error("the edition does not wait for approval")]
+    NotHeld,
+    /// The decision is about an earlier document.
+    #[error("a newer revision replaced it: look at revision {0} and decide about that")]
+    Replaced(u32),
+    /// Somebody was faster, or it was decided before.
+    #[error("it was decided already")]
+    Decided,
+    /// It may have left already.
+    #[error("the edition was approved already; retract it to take it back")]
+    Approved,
+    /// Readers see that it was taken back.
+    #[error("the edition is retracted; restore it first")]
+    Retracted,
+    /// There is nothing to restore.
+    #[error("the edition is not retracted")]
+    NotRetracted,
+    /// There is nothing to take back.
+    #[error("nothing of the edition was sent, so there is nothing to retract; reject it instead")]
+    NothingSent,
+    /// It was corrected too often.
+    #[error("the edition has {CORRECTIONS_MAX} corrections, the most it can have")]
+    TooManyCorrections,
+    /// It is in no document.
+    #[error("the newest document has no story `{0}`; name it by its rank or its key")]
+    NoStory(String),
+    /// There are not so many.
+    #[error("the newest document has {0} stories; a place is 1 to {0}")]
+    NoPlace(usize),
+    /// It is so already.
+    #[error("that changes nothing")]
+    NoChange,
+    /// An edition without a story is none.
+    #[error("it is the only story left; retract or reject the edition instead")]
+    LastStory,
+    #[error("a title cannot be empty")]
+    EmptyTitle,
+    #[error("{name} must have at most {most} characters")]
+    TooLong { name: &'static str, most: usize },
     /// Its stories were deleted by retention.
     #[error("the stories of this edition were deleted when they had been kept long enough")]
     Pruned,
+}
+
+impl NotNow {
+    /// The part of the request that cannot be so whatever the edition is, if one is to blame.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::NoStory(_) | Self::LastStory => Some("story"),
+            Self::NoPlace(_) => Some("to"),
+            Self::EmptyTitle => Some("title"),
+            Self::TooLong { name, .. } => Some(name),
+            _ => None,
+        }
+    }
 }
 
 /// Whether an edition's day is over: what is done to it then, ticks would undo at once.
@@ -59,7 +114,9 @@ pub fn reopen(account: &Account, now: Timestamp) -> Option<Change> {
     edition.state = was;
     edition.archived_from = None;
     edition.started_at = now;
+    edition.due_at = None;
     edition.reopened_at = Some(now);
+    edition.hold = edition.hold.map(|hold| hold.taken_up(now));
     Some(Change::of(edition))
 }
 
@@ -97,11 +154,14 @@ pub fn retry(
 pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotNow> {
     check_stories(account)?;
     let mut change = Change::of(at_work(account, State::ListFetched, day, now));
+    change.edition.overview = None;
     change.stories = back_to_pending(account.stories.iter(), now);
     for story in &mut change.stories {
         story.retry_count = 0;
         story.retry_at = None;
         story.error_message = None;
+        // As if never tried: what was degraded must not stand in for what is written now.
+        story.written.degraded_by = None;
     }
     let running = |batch: &&Batch| batch.status == batch::Status::Running;
     change.batches = account
@@ -126,11 +186,27 @@ pub fn force(account: &Account) -> Result<u32, NotNow> {
     Ok(counts.total - counts.completed)
 }
 
+/// A person publishes what is held for its quality (ED-39); nothing if it is not.
+pub fn let_out(account: &Account, by: &str, now: Timestamp) -> Option<Change> {
+    let mut edition = account.touched(now);
+    let hold = edition.waiting()?.clone();
+    // What waits for approval is let out by approving it, and by nothing else.
+    if hold.reason != HoldReason::Quality {
+        return None;
+    }
+    edition.hold = Some(hold.decided(Verdict::Approved, by, now));
+    edition.reason = None;
+    Some(Change::of(edition))
+}
+
 fn check_stories(account: &Account) -> Result<(), NotNow> {
     let state = account
         .edition
         .archived_from
         .unwrap_or(account.edition.state);
+    if account.edition.retraction.is_some() {
+        return Err(NotNow::Retracted);
+    }
     match (account.stories.is_empty(), state) {
         (false, _) => Ok(()),
         (true, State::Init | State::Empty) => Err(NotNow::NoStories),
@@ -147,6 +223,11 @@ pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp)
     edition.archived_from = None;
     edition.started_at = now;
     edition.reason = None;
+    // Who asks for it again wants all of it, and not in a hurry.
+    edition.due_at = None;
+    edition.improving_at = None;
+    // What is made anew is looked at anew.
+    edition.hold = edition.hold.filter(|_| state == State::Aggregating);
     edition
 }
 
@@ -157,5 +238,7 @@ pub fn is_left_over(edition: &Edition, now: Timestamp) -> bool {
         at.saturating_add(REOPENED_FOR)
             .is_ok_and(|until| until > now)
     });
+    // Its hold ends by itself, and then it leaves or not.
+    let kept = kept || edition.waiting().is_some_and(Hold::ends_by_itself);
     !kept && (edition.state.is_open() || edition.state == State::Empty)
 }

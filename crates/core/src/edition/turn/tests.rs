@@ -15,6 +15,7 @@ use crate::edition::{
     fixture::{self, NOW, account, fetched, key, listed, written},
     plan::{Action, Requester, plan},
     port::{Failure, FailureClass, Presence, Publisher, Sent},
+    story::Note,
 };
 
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
@@ -549,4 +550,61 @@ fn ed_12_a_destination_that_fails_is_an_alert_until_it_has_the_edition() {
     assert_eq!(wrong(&account, NOW), [], "who sees it now sees no trouble");
     let account = send(account, 2, &confirmed, NOW + MINUTE * 10);
     assert_eq!(watch.look(&account, NOW + MINUTE * 10), []);
+}
+
+#[test]
+fn ed_38_what_is_improved_when_its_day_ends_is_the_published_edition() {
+    let mut account = fixture::work_through(fetched(2), &rules(), NOW);
+    account.stories[0].written.degraded_by = Some(crate::edition::ladder::Cause::Time);
+    let account = publish(&account, NOW).apply(account);
+    assert_eq!(account.edition.ready_at, Some(NOW));
+    let improved = improve(&account, &[key(1), key(2)], NOW + MINUTE).unwrap();
+    assert_eq!(improved.stories.len(), 1, "only what was degraded");
+    let account = improved.apply(account);
+    let account = archive(&account, NOW + MINUTE * 9).unwrap().apply(account);
+    assert_eq!(account.edition.archived_from, Some(State::Published));
+    assert!(account.edition.is_published());
+    assert_eq!(wrong(&account, NOW + MINUTE * 9), []);
+}
+
+#[test]
+fn ed_38_an_improvement_never_takes_away_what_readers_have() {
+    let degraded = |note, title: Option<&str>| Written {
+        title: title.map(str::to_owned),
+        note: Some(note),
+        degraded_by: Some(crate::edition::ladder::Cause::Model),
+        ..Written::default()
+    };
+    let (account, index) = started(fetched(1), &[1]);
+    let first = Ending::Degraded(degraded(Note::Extractive, Some("t")), None);
+    let change = end_batch(&account, index, &[(key(1), first)], spend(1), &rules(), NOW);
+    let account = change.unwrap().apply(account);
+    let wait = account.stories[0].retry_at.unwrap().duration_since(NOW);
+    assert_eq!(wait, rules().improve_after);
+    let before = account.stories[0].written.clone();
+    let account = aggregate(&account, fixture::document(&account), Vec::new(), NOW).apply(account);
+    let account = publish(&account, NOW).apply(account);
+    let account = improve(&account, &[key(1)], NOW).unwrap().apply(account);
+    for ending in [
+        Ending::Degraded(degraded(Note::TitleOnly, Some("t")), None),
+        Ending::Failed("the model is still out".to_owned()),
+    ] {
+        let (account, index) = started(account.clone(), &[1]);
+        let change = end_batch(
+            &account,
+            index,
+            &[(key(1), ending)],
+            spend(1),
+            &rules(),
+            NOW,
+        );
+        let account = change.unwrap().apply(account);
+        assert_eq!(account.stories[0].written, before);
+        assert_eq!(account.stories[0].status, Status::Completed);
+        let account = not_improved(&account, NOW).unwrap().apply(account);
+        assert_eq!(
+            (account.edition.state, account.edition.revision),
+            (State::Published, 1)
+        );
+    }
 }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     fixture::{at, identity},
-    task::{PAYLOAD_BYTES_MAX, Revision},
+    task::{PAYLOAD_BYTES_MAX, Revision, Tags},
 };
 
 const LIMIT: usize = 1000;
@@ -66,8 +66,11 @@ fn rs_10_a_put_event_becomes_a_put() {
         execute_at: at(60),
         payload: None,
         callback_url: None,
+        call_options: None,
+        expires: None,
         max_retry: None,
         priority: None,
+        tags: None,
         revision: Some(Revision(3)),
     };
     assert_eq!(understood.request, Request::Put(expected));
@@ -78,7 +81,9 @@ fn rs_10_a_put_event_may_say_everything_a_put_can() {
     let event = with(put_event(), "/data/payload", json!({ "a": [1] }));
     let event = with(event, "/data/callback_url", json!("http://127.0.0.1:9/"));
     let event = with(event, "/data/max_retry", json!(0));
+    let event = with(event, "/data/tags", json!(["b", "a"]));
     let put = read_put(&with(event, "/data/priority", json!(9)));
+    assert_eq!(put.tags, Some(Tags::parse(&["a", "b"]).unwrap()));
     assert_eq!(put.payload.unwrap().as_str(), r#"{"a":[1]}"#);
     assert_eq!(put.callback_url.as_deref(), Some("http://127.0.0.1:9/"));
     assert_eq!((put.max_retry, put.priority.unwrap().level()), (Some(0), 9));

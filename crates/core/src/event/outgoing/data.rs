@@ -4,21 +4,18 @@
 //! row, an edition and where it went. It never depends on which node delivers it or when, so a
 //! repetition has the same one. Ids have no dots: where they are signed, a dot separates them.
 
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Type;
+use super::{Type, end::TaskFinished};
 use crate::{
     edition::{
-        Account,
+        Account, EditionId,
         account::Change,
         delivery::{Delivery, State},
     },
-    finish::Finish,
-    plan::shareable_detail,
     source::{Source, entry::FoundEntry},
     store::{EntryChange, SourceWrite},
-    task::ClaimedTask,
 };
 
 /// Entries named in one event; of more only the number is given.
@@ -44,21 +41,6 @@ pub(super) enum Data<'a> {
     Task(TaskFinished<'a>),
     Source(SourceEntries<'a>),
     Edition(EditionPublished),
-}
-
-#[derive(Serialize)]
-pub(super) struct TaskFinished<'a> {
-    task_id: i64,
-    subject: &'a str,
-    kind: &'a str,
-    status: &'static str,
-    attempt: u32,
-    revision: i64,
-    execute_at: Timestamp,
-    started_at: Timestamp,
-    finished_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
 }
 
 /// Without its address: there may be a key in it.
@@ -89,38 +71,13 @@ struct EventEntry<'a> {
 
 #[derive(Serialize)]
 pub(super) struct EditionPublished {
-    date: Date,
+    #[serde(flatten)]
+    edition: EditionId,
     revision: u32,
     destination: String,
     stories: u32,
     parts: usize,
     receipts: Vec<String>,
-}
-
-/// The event of an attempt that ended its task.
-pub(super) fn task_finished<'a>(task: &'a ClaimedTask, finish: &'a Finish) -> EventDraft<'a> {
-    let identity = &task.identity;
-    EventDraft {
-        id: format!("task-{}-{}", task.id, task.term.0),
-        what: Type::TaskFinished,
-        subject: identity.subject.to_string(),
-        at: finish.ended.finished_at,
-        data: Data::Task(TaskFinished {
-            task_id: task.id.0,
-            subject: identity.subject.as_str(),
-            kind: identity.kind.as_str(),
-            status: finish.status.as_str(),
-            attempt: finish.ended.attempt,
-            revision: task.revision.0,
-            execute_at: task.execute_at,
-            started_at: finish.ended.started_at,
-            finished_at: finish.ended.finished_at,
-            detail: finish
-                .detail
-                .as_deref()
-                .map(|detail| shareable_detail(identity.kind.as_str(), detail)),
-        }),
-    }
 }
 
 /// The events of a look: what is new, and what was edited; none of a look that found neither.
@@ -196,7 +153,8 @@ pub(super) fn editions_published(before: &Account, change: &Change) -> Vec<Event
         .collect();
     destinations.sort_unstable();
     destinations.dedup();
-    if destinations.is_empty() {
+    // A note that it was taken back is no edition.
+    if destinations.is_empty() || change.edition.retraction.is_some() {
         return Vec::new();
     }
     let after = change.clone().apply(before.clone());
@@ -227,17 +185,21 @@ fn parts<'a>(
 }
 
 fn edition_published(account: &Account, destination: &str) -> EventDraft<'static> {
-    let (date, revision) = (account.edition.date, account.edition.revision);
+    let (edition, revision) = (account.edition.id, account.edition.revision);
     let confirmed =
         || parts(account, revision, destination).filter(|part| part.state == State::Confirmed);
     let receipts = confirmed().filter_map(|part| part.receipt.clone());
     EventDraft {
-        id: format!("edition-{date}-{revision}-{}", named(destination)),
+        id: format!(
+            "edition-{}-{revision}-{}",
+            named(&edition.to_string()),
+            named(destination)
+        ),
         what: Type::EditionPublished,
-        subject: format!("edition:{date}"),
+        subject: format!("edition:{edition}"),
         at: account.edition.updated_at,
         data: Data::Edition(EditionPublished {
-            date,
+            edition,
             revision,
             destination: destination.to_owned(),
             stories: account.counts().completed,

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::value::to_raw_value;
 
 use super::{
-    CloudEvent, KIND, SUBJECT_PREFIX, Type,
-    data::{EventDraft, editions_published, source_looked, task_finished},
+    CloudEvent, KIND, LooseEvent, SUBJECT_PREFIX, Type,
+    data::{EventDraft, editions_published, source_looked},
+    end::TaskEnd,
     is_reporting,
 };
 use crate::{
@@ -17,7 +18,8 @@ use crate::{
     source::{Source, category::is_within},
     store::SourceWrite,
     task::{
-        ClaimedTask, Identity, Kind, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision, Status,
+        ClaimedTask, Expiry, Identity, Kind, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision,
+        Status, Tags,
     },
     time::to_micros,
 };
@@ -103,6 +105,8 @@ pub struct Subscription {
     pub name: Name,
     /// Its filter.
     pub wants: Wants,
+    /// Most events of one delivery, if it takes more than one.
+    pub batch: Option<usize>,
 }
 
 /// All subscriptions, and the publisher.
@@ -115,29 +119,49 @@ pub struct Subscriptions {
 }
 
 impl Subscriptions {
-    /// What an ending has delivered: its event, and the call that a firing's end requests.
-    pub fn of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
-        let mut tasks = self.events_of_finish(task, finish);
+    /// Adds what an ending has delivered: its event, and the call that a firing's end requests.
+    pub fn add_to(&self, task: &ClaimedTask, finish: &mut Finish) {
+        let (mut tasks, loose) = self.events_of_finish(task, finish);
         tasks.extend(end_call(task, finish));
-        tasks
+        (finish.event_tasks, finish.loose_events) = (tasks, loose);
     }
 
-    /// The event deliveries of an ending; none unless it is the end of a task, and never of an
-    /// event delivery.
-    fn events_of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
+    /// The event deliveries of an ending, and its events that are delivered with others; none
+    /// unless it is the end of a task, and never of an event delivery.
+    fn events_of_finish(
+        &self,
+        task: &ClaimedTask,
+        finish: &Finish,
+    ) -> (Vec<NewTask>, Vec<LooseEvent>) {
         let kind = &task.identity.kind;
         let subject = task.identity.subject.as_str();
         // Checked first: most endings of a busy node have no subscriber, and building a text costs
         // more than a look.
         if !finish.is_final() || is_reporting(kind) {
-            return Vec::new();
+            return Default::default();
         }
         let about = About::Task(kind);
-        let mut wanting = self.wanting(Type::TaskFinished, about, subject);
-        if wanting.next().is_none() {
-            return Vec::new();
+        let wanting = self.wanting(Type::TaskFinished, about, subject);
+        let (together, alone): (Vec<_>, Vec<_>) = wanting.partition(|it| it.batch.is_some());
+        if together.is_empty() && alone.is_empty() {
+            return Default::default();
         }
-        self.tasks(&task_finished(task, finish), about)
+        let end = TaskEnd::of(task, finish);
+        let loose = together.into_iter().map(|it| LooseEvent {
+            subscription: it.name.clone(),
+            batch: it.batch.unwrap_or(1),
+            source: self.source.clone(),
+            end: end.clone(),
+        });
+        let tasks = if alone.is_empty() {
+            Vec::new()
+        } else {
+            let event = end.event();
+            let json = written(&self.source, &event);
+            let alone = alone.into_iter();
+            alone.map(|it| of_one(&event, it, &json)).collect()
+        };
+        (tasks, loose.collect())
     }
 
     /// The event deliveries of a source's new and edited entries, as a look found them.
@@ -165,9 +189,9 @@ impl Subscriptions {
         what: Type,
         about: About<'a>,
         subject: &'a str,
-    ) -> impl Iterator<Item = &'a Name> {
+    ) -> impl Iterator<Item = &'a Subscription> {
         let meets = move |it: &&Subscription| it.wants.is_met(what, about, subject);
-        self.all.iter().filter(meets).map(|it| &it.name)
+        self.all.iter().filter(meets)
     }
 
     /// One task for each that wants it; the event is written once.
@@ -176,21 +200,33 @@ impl Subscriptions {
         if wanting.peek().is_none() {
             return Vec::new();
         }
-        let payload = written(&self.source, event);
-        wanting
-            .map(|name| NewTask {
-                identity: identity(&event.id, name),
-                status: Status::Init,
-                execute_at: to_micros(event.at),
-                payload: payload.clone(),
-                callback_url: None,
-                priority: Priority::LOW,
-                max_retry: MAX_RETRY_MAX,
-                revision: Revision::NONE,
-                origin: ORIGIN.to_owned(),
-                replaces: None,
-            })
-            .collect()
+        let json = written(&self.source, event);
+        wanting.map(|it| of_one(event, it, &json)).collect()
+    }
+}
+
+fn of_one(event: &EventDraft<'_>, subscription: &Subscription, json: &str) -> NewTask {
+    let payload = Payload::from_store(json.to_owned());
+    delivery(&event.id, subscription.name.as_str(), event.at, payload)
+}
+
+/// The task that delivers `payload` to a subscription.
+pub(super) fn delivery(id: &str, name: &str, at: Timestamp, payload: Payload) -> NewTask {
+    NewTask {
+        identity: identity(id, name),
+        status: Status::Init,
+        execute_at: to_micros(at),
+        payload,
+        callback_url: None,
+        call_options: None,
+        share_key: None,
+        expiry: Expiry::NEVER,
+        priority: Priority::LOW,
+        max_retry: MAX_RETRY_MAX,
+        revision: Revision::NONE,
+        tags: Tags::NONE,
+        origin: ORIGIN.to_owned(),
+        replaces: None,
     }
 }
 
@@ -198,7 +234,7 @@ impl Subscriptions {
     clippy::expect_used,
     reason = "our own structs of texts, numbers and times are always JSON"
 )]
-fn written(source: &str, event: &EventDraft<'_>) -> Payload {
+pub(super) fn written(source: &str, event: &EventDraft<'_>) -> String {
     let event = CloudEvent {
         specversion: "1.0".to_owned(),
         id: event.id.clone(),
@@ -207,16 +243,16 @@ fn written(source: &str, event: &EventDraft<'_>) -> Payload {
         subject: event.subject.clone(),
         time: event.at,
         datacontenttype: "application/json".to_owned(),
-        data: to_raw_value(&event.data).expect("plain data"),
+        data: &event.data,
     };
-    Payload::from_store(serde_json::to_string(&event).expect("plain data"))
+    serde_json::to_string(&event).expect("plain data")
 }
 
 #[expect(
     clippy::expect_used,
     reason = "ids and names are bounded, and of characters that subjects take"
 )]
-fn identity(id: &str, name: &Name) -> Identity {
+fn identity(id: &str, name: &str) -> Identity {
     let subject = format!("{SUBJECT_PREFIX}{id}@{name}");
     Identity::parse(&subject, KIND).expect("a short subject")
 }

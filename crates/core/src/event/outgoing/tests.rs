@@ -14,7 +14,7 @@ use crate::{
     plan::DISPATCH,
     source::{Definition, Source, SourceId, entry::FoundEntry},
     store::{EntryChange, EntryEdit, SourceWrite},
-    task::{ClaimedTask, NewTask, Payload, Revision, Status, Subject, TaskId, Term},
+    task::{ClaimedTask, Expiry, NewTask, Payload, Revision, Status, Subject, TaskId, Term},
 };
 
 fn kind(name: &str) -> Kind {
@@ -23,7 +23,11 @@ fn kind(name: &str) -> Kind {
 
 fn subscription(name: &str, wants: Wants) -> Subscription {
     let name = Name::parse(name).unwrap();
-    Subscription { name, wants }
+    Subscription {
+        name,
+        wants,
+        batch: None,
+    }
 }
 
 fn reported_to(all: Vec<Subscription>) -> Subscriptions {
@@ -52,12 +56,21 @@ fn task(subject: &str, kind_name: &str) -> ClaimedTask {
         started_at: at(1),
         payload: Payload::default(),
         callback_url: None,
+        call_options: None,
+        expiry: Expiry::NEVER,
         revision: Revision(7),
     }
 }
 
 fn ended(task: &ClaimedTask, outcome: &Outcome) -> Finish {
     finish(task, outcome, &Backoff::default(), at(2), 0)
+}
+
+/// The deliveries that are written with an ending.
+fn reported(subscriptions: &Subscriptions, task: &ClaimedTask, outcome: &Outcome) -> Vec<NewTask> {
+    let mut finish = ended(task, outcome);
+    subscriptions.add_to(task, &mut finish);
+    finish.event_tasks
 }
 
 fn done() -> Outcome {
@@ -80,7 +93,7 @@ fn event(new: &NewTask) -> serde_json::Value {
 #[test]
 fn the_data_of_a_task_event() {
     let task = task("article:42", "ARTICLE_PUBLISH");
-    let tasks = everything().of_finish(&task, &ended(&task, &done()));
+    let tasks = reported(&everything(), &task, &done());
     assert_eq!(subjects(&tasks), ["event:task-12-3@audit"]);
     let new = &tasks[0];
     assert_eq!((new.execute_at, new.status), (at(2), Status::Init));
@@ -135,7 +148,7 @@ fn only_the_end_of_a_task_is_an_event() {
     ] {
         let mut task = task("article:42", "ARTICLE_PUBLISH");
         task.attempt = attempt;
-        let tasks = everything().of_finish(&task, &ended(&task, &outcome));
+        let tasks = reported(&everything(), &task, &outcome);
         let statuses: Vec<_> = tasks.iter().map(event).collect();
         let status = statuses
             .first()
@@ -147,7 +160,7 @@ fn only_the_end_of_a_task_is_an_event() {
 #[test]
 fn an_event_delivery_is_no_event() {
     let task = task("event:task-1-1@audit", KIND);
-    assert_eq!(everything().of_finish(&task, &ended(&task, &done())), []);
+    assert_eq!(reported(&everything(), &task, &done()), []);
 }
 
 /// Who wants what.
@@ -188,7 +201,7 @@ fn each_subscription_gets_what_it_selects() {
     ] {
         let subscriptions = reported_to(vec![subscription("audit", wants.clone())]);
         let task = task("article:42", "ARTICLE_PUBLISH");
-        let tasks = subscriptions.of_finish(&task, &ended(&task, &done()));
+        let tasks = reported(&subscriptions, &task, &done());
         assert_eq!(!tasks.is_empty(), of_task, "{wants:?}");
         let tasks = subscriptions.of_source(&before(), &look(1));
         assert_eq!(!tasks.is_empty(), of_source, "{wants:?}");
@@ -202,12 +215,12 @@ fn all_subscribers_get_the_same_and_no_subscriber_gets_nothing() {
         subscription("search-index", Wants::default()),
     ]);
     let task = task("article:42", "ARTICLE_PUBLISH");
-    let tasks = two.of_finish(&task, &ended(&task, &done()));
+    let tasks = reported(&two, &task, &done());
     let expected = ["event:task-12-3@audit", "event:task-12-3@search-index"];
     assert_eq!(subjects(&tasks), expected);
     assert_eq!(tasks[0].payload, tasks[1].payload);
     let none = Subscriptions::default();
-    assert_eq!(none.of_finish(&task, &ended(&task, &done())), []);
+    assert_eq!(reported(&none, &task, &done()), []);
     assert_eq!(none.of_source(&before(), &look(1)), []);
 }
 
@@ -218,7 +231,7 @@ fn dp_15_what_a_command_printed_is_not_shown() {
     let printed = Outcome::GiveUp {
         error: "exit code 1: password=hunter2".to_owned(),
     };
-    let tasks = everything().of_finish(&task, &ended(&task, &printed));
+    let tasks = reported(&everything(), &task, &printed);
     assert!(!tasks[0].payload.as_str().contains("hunter2"));
     assert!(tasks[0].payload.as_str().contains("exit code 1"));
 }
@@ -372,8 +385,8 @@ fn the_data_of_an_edition_event() {
     change.deliveries = vec![part("web", 2, State::Confirmed)];
     let shown = event(&everything().of_edition(&account, &change)[0]);
     assert_eq!(shown["subject"], "edition:2026-01-04");
-    insta::assert_snapshot!(shown["data"], @r#"{"date":"2026-01-04","destination":"web","parts":2,"receipts":["web/1","web/2"],"revision":1,"stories":3}"#);
-    assert_eq!(account.edition.date, date(2026, 1, 4));
+    insta::assert_snapshot!(shown["data"], @r#"{"date":"2026-01-04","destination":"web","name":"default","parts":2,"receipts":["web/1","web/2"],"revision":1,"stories":3}"#);
+    assert_eq!(account.edition.id, date(2026, 1, 4).into());
 }
 
 #[test]
@@ -410,7 +423,7 @@ proptest! {
         let subscriptions = reported_to(vec![subscription(&name, Wants::default())]);
         let mut task = task("article:42", "ARTICLE_PUBLISH");
         (task.id, task.term) = (TaskId(id), Term(term));
-        let tasks = subscriptions.of_finish(&task, &ended(&task, &done()));
+        let tasks = reported(&subscriptions, &task, &done());
         prop_assert_eq!(subscriber(&tasks[0].identity), Some(name.as_str()));
         let mut account = edition::fixture::account(&[]);
         account.edition.revision = 1;
@@ -429,7 +442,7 @@ proptest! {
         let id = |(id, term)| {
             let mut task = task("article:42", "ARTICLE_PUBLISH");
             (task.id, task.term) = (TaskId(id), Term(term));
-            let tasks = everything().of_finish(&task, &ended(&task, &done()));
+            let tasks = reported(&everything(), &task, &done());
             tasks[0].identity.clone()
         };
         prop_assert_eq!(id(a) == id(b), a == b);

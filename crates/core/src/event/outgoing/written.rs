@@ -2,10 +2,12 @@
 //!
 //! Every carrier sends the same three things; only the spelling of header names is its own.
 
-use super::CloudEvent;
+use super::{Batch, CloudEvent};
 
 /// What says that the body is a whole event.
 const WHOLE: &str = "application/cloudevents+json";
+/// What says that the body is a list of whole events.
+const BATCHED: &str = "application/cloudevents-batch+json";
 
 /// How an event is put into a request or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +17,8 @@ pub enum Mode {
     Structured,
     /// The event's data is the body, its attributes are headers.
     Binary,
+    /// A list of whole events is the body.
+    Batched,
 }
 
 /// An event as a carrier sends it.
@@ -37,6 +41,7 @@ impl CloudEvent {
                 attributes: Vec::new(),
                 body: serde_json::to_string(self)?,
             },
+            Mode::Batched => batched(serde_json::to_string(&[self])?),
             Mode::Binary => Written {
                 content_type: self.datacontenttype.clone(),
                 attributes: vec![
@@ -50,6 +55,21 @@ impl CloudEvent {
                 body: self.data.get().to_owned(),
             },
         })
+    }
+}
+
+impl Batch<'_> {
+    /// All its events.
+    pub fn written(&self) -> Written {
+        batched(self.body())
+    }
+}
+
+fn batched(body: String) -> Written {
+    Written {
+        content_type: BATCHED.to_owned(),
+        attributes: Vec::new(),
+        body,
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     source::{Definition, SourceId},
-    task::{Payload, Priority, Revision, TaskId, Term},
+    task::{Expiry, Payload, Priority, Revision, Tags, TaskId, Term},
 };
 
 fn at(text: &str) -> Timestamp {
@@ -36,6 +36,9 @@ fn task(execute_at: Timestamp, status: Status) -> Task {
         due_at: waits.then_some(execute_at),
         payload: Payload::default(),
         callback_url: None,
+        call_options: None,
+        expiry: Expiry::NEVER,
+        tags: Tags::NONE,
         priority: Priority::default(),
         attempt: 0,
         max_retry: 3,

@@ -14,7 +14,6 @@ use almanack_core::{
     store::EditionWritten,
     task::ClaimedTask,
 };
-use almanack_engine::editions::handler::TickHandler;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     edition_harness::InjectedFault,
@@ -86,7 +85,7 @@ async fn ed_28_every_tick_says_time_date_state_and_action() {
         ],
     ]) {
         assert!(
-            line.contains("INFO") && line.contains("edition.date=2026-01-04"),
+            line.contains("INFO") && line.contains("edition.id=2026-01-04"),
             "{line}"
         );
         for words in reported {
@@ -107,7 +106,7 @@ async fn ed_15_a_tick_says_that_the_previous_batch_is_still_running() {
     room.store.write_edition(started.unwrap().0).await.unwrap();
     let task = tick_task(&room.store, &room.clock).await;
     let _listening = paper.listen();
-    let reported = TickHandler(room.editions()).attempt(&task).await;
+    let reported = room.tick_handler().attempt(&task).await;
     let said = "batch 1 is still running, until 2026-01-04 06:11:00Z at most";
     assert_eq!(paper.lines_with(said).len(), 1);
     let detail = format!("2026-01-04 processing: nothing: {said}");
@@ -165,7 +164,7 @@ async fn ed_29_a_tick_that_fails_says_every_cause() {
     room.store = Layered::over(below.clone(), Full);
     let task = tick_task(&below, &room.clock).await;
     let _listening = paper.listen();
-    let outcome = TickHandler(room.editions()).attempt(&task).await;
+    let outcome = room.tick_handler().attempt(&task).await;
     assert_eq!(outcome.name(), "retry");
     let said = paper.lines_with("ERROR");
     assert_eq!(said.len(), 1, "{said:#?}");

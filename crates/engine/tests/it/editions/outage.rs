@@ -12,7 +12,7 @@ use almanack_core::{
     handler::Handler,
     task::ClaimedTask,
 };
-use almanack_engine::editions::{End, Error, Unwatched, handler::RunHandler};
+use almanack_engine::editions::{End, Error, Unwatched};
 use almanack_testkit::{
     edition_harness::{InjectedFault, Place},
     fixture::claim_request,
@@ -79,7 +79,7 @@ async fn requested(room: &Room) -> ClaimedTask {
 /// Every way to have an edition delivered, at one moment.
 async fn every_path(room: &Room, task: &ClaimedTask) {
     let editions = room.editions();
-    let handler = RunHandler(editions.clone());
+    let handler = room.run_handler(editions.clone());
     for _ in 0..3 {
         editions.tick().await.unwrap();
         let ran = editions.run(today(), &Unwatched).await.unwrap();

@@ -30,7 +30,7 @@ async fn house() -> (Schema, Room) {
 }
 
 /// The edition of the present day, as far as it goes; earlier ones stay as they are.
-async fn make(room: &Room) -> Date {
+async fn make(room: &Room) -> EditionId {
     let editions = room.editions();
     let date = editions.today();
     editions.take_up(date).await.unwrap();
@@ -41,8 +41,8 @@ async fn make(room: &Room) -> Date {
     date
 }
 
-async fn damage(schema: &Schema, what: &str, date: Date) {
-    let statement = format!("{what} where edition_on = '{date}'");
+async fn damage(schema: &Schema, what: &str, id: EditionId) {
+    let statement = format!("{what} where edition_on = '{id}'");
     schema.run(&statement).await;
 }
 

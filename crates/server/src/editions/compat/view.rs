@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use almanack_core::alert::{About, find::Finding};
-use almanack_core::edition::{Account, delivery};
+use almanack_core::edition::{Account, EditionId, delivery, hold::Hold, revision::Retraction};
 use almanack_engine::editions::{Editions, Error};
 use axum::body::Body;
-use jiff::civil::Date;
 
 use crate::prelude::*;
 use crate::receipts::ReceiptView;
@@ -42,6 +41,12 @@ pub(crate) struct StandView {
     alerts: Vec<String>,
     /// The last error, or why the edition ended.
     reason: Option<String>,
+    /// Why it waits or waited for a person, and what was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold: Option<Hold>,
+    /// Who took it back, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retraction: Option<Retraction>,
     /// When it was created.
     created_at: Timestamp,
     /// When it last changed.
@@ -77,7 +82,7 @@ impl StandView {
         let forecast = editions.forecast(account);
         let troubles = editions.troubles(account);
         Self {
-            task_date: edition.date.to_string(),
+            task_date: edition.id.date.to_string(),
             status: edition.state.as_str(),
             total_articles: counts.total,
             completed_articles: counts.completed,
@@ -95,6 +100,8 @@ impl StandView {
             published: published(account),
             alerts: troubles.iter().map(named).collect(),
             reason: edition.reason.clone(),
+            hold: edition.hold.clone(),
+            retraction: edition.retraction.clone(),
             created_at: edition.created_at,
             updated_at: edition.updated_at,
             published_at: edition.published_at,
@@ -220,11 +227,11 @@ impl TaskStatusView {
         }
     }
 
-    pub(super) fn none(date: Date, message: String) -> Self {
+    pub(super) fn none(id: EditionId, message: String) -> Self {
         Self::None {
             success: true,
             exists: false,
-            task_date: date.to_string(),
+            task_date: id.date.to_string(),
             message,
         }
     }

@@ -1,9 +1,11 @@
-//! The pages themselves. maud escapes all texts by others.
+//! The pages around editions: the index, what a search found, errors. maud escapes all texts by
+//! others.
 
 use std::sync::LazyLock;
 
-use almanack_core::edition::document::{Document, Printed};
-use almanack_core::edition::story::Note;
+use almanack_core::edition::{
+    Edition, EditionId, EditionName, document::Document, port::BadTemplate, revision::Retraction,
+};
 use almanack_core::store::EditionLine;
 use almanack_engine::editions::Settings;
 use axum::response::Html;
@@ -12,29 +14,81 @@ use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use super::{search, template, view};
 use crate::prelude::*;
-use crate::ui::lang::{Lang, words};
+use crate::ui::lang::{Lang, say};
+use crate::ui::links::reader;
 
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
+/// Titles of an edition on the index.
+const TITLES_MAX: usize = 3;
 
-/// Blocks scripts, loading and framing; the only style is allowed by its hash.
+/// Blocks scripts, loading and framing; the only style is allowed by its hash, and forms lead
+/// nowhere else.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
-    format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
+    policy_with(&format!("style-src 'sha256-{hash}'"))
+});
+/// The same with stories' pictures, wherever they are.
+static POLICY_WITH_IMAGES: LazyLock<String> =
+    LazyLock::new(|| format!("{}; img-src https: http:", *POLICY));
+/// An operator's template has a style of its own, and perhaps pictures; still nothing runs.
+static POLICY_OF_OTHERS: LazyLock<String> = LazyLock::new(|| {
+    policy_with("style-src 'unsafe-inline' https:; img-src https: http: data:; font-src https:")
 });
 
-pub(super) fn respond(status: StatusCode, page: String) -> Response {
-    (status, policy(), Html(page)).into_response()
+fn policy_with(allowed: &str) -> String {
+    format!(
+        "default-src 'none'; {allowed}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+}
+
+/// What a page may load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loads {
+    Nothing,
+    Images,
+    /// What an operator's template names, but no script.
+    OwnTemplate,
+}
+
+pub(super) fn respond(status: StatusCode, page: String, loads: Loads) -> Response {
+    (status, policy(loads), Html(page)).into_response()
+}
+
+/// A page whose form posts to this server.
+pub(crate) fn respond_with_form(status: StatusCode, page: String) -> Response {
+    respond(status, page, Loads::Nothing)
 }
 
 /// The content security policy.
-pub(super) fn policy() -> [(header::HeaderName, &'static str); 1] {
-    [(header::CONTENT_SECURITY_POLICY, &POLICY)]
+pub(super) fn policy(loads: Loads) -> [(header::HeaderName, &'static str); 1] {
+    let policy = match loads {
+        Loads::Nothing => &POLICY,
+        Loads::Images => &POLICY_WITH_IMAGES,
+        Loads::OwnTemplate => &POLICY_OF_OTHERS,
+    };
+    [(header::CONTENT_SECURITY_POLICY, policy.as_str())]
 }
 
-fn page(language: &str, title: &str, body: &Markup) -> Markup {
+/// A page of the editions of a name.
+fn page(language: &str, title: &str, name: EditionName, head: &Markup, body: &Markup) -> Markup {
+    let here = reader(name);
+    let head = html! {
+        (head)
+        link rel="alternate" type="application/atom+xml" title="Atom" href={ (here) "/feed.xml" };
+        link rel="alternate" type="application/rss+xml" title="RSS" href={ (here) "/rss.xml" };
+        link rel="alternate" type="application/feed+json" title="JSON Feed" href={ (here) "/feed.json" };
+    };
+    whole(language, title, &head, body)
+}
+
+/// A page for one reader.
+pub(crate) fn bare(language: &str, title: &str, body: &Markup) -> Markup {
+    whole(language, title, &html! {}, body)
+}
+
+fn whole(language: &str, title: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang=(language) {
@@ -42,7 +96,7 @@ fn page(language: &str, title: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                link rel="alternate" type="application/atom+xml" href="/editions/feed.xml";
+                (head)
                 style { (PreEscaped(STYLE)) }
             }
             body { (body) }
@@ -51,7 +105,7 @@ fn page(language: &str, title: &str, body: &Markup) -> Markup {
 }
 
 /// The language of the texts around the stories; English if theirs is not supported.
-fn language(tag: &str) -> Lang {
+pub(crate) fn language(tag: &str) -> Lang {
     let main = tag.split(['-', '_']).next().unwrap_or_default();
     if main.eq_ignore_ascii_case("zh") {
         return Lang::Chinese;
@@ -59,115 +113,180 @@ fn language(tag: &str) -> Lang {
     Lang::English
 }
 
-/// Shown if an article has no summary.
-fn instead(lang: Lang, note: Option<Note>) -> &'static str {
-    words! { lang, note;
-        Some(Note::TitleOnly) => "No description (the page could not be read; only its title is kept)",
-            "暂无描述（未能读取原文，仅保留标题）";
-        Some(Note::NotSummarised) => "No summary (the page could not be summarised)",
-            "暂无摘要（摘要生成失败）";
-        None => "No description", "暂无描述";
-    }
+/// The stories of a document and what opens it, as its page shows them.
+pub(crate) fn stories(document: &Document) -> Result<Markup, BadTemplate> {
+    let page = view::PageView::of(document, &view::Around::default());
+    template::content(&page).map(PreEscaped)
 }
 
-pub(super) fn edition(document: &Document) -> Markup {
-    let inputs = &document.inputs;
-    let lang = language(&inputs.language);
-    let title = format!("{} · {}", inputs.title, inputs.date);
+/// The page of an edition that was taken back.
+pub(super) fn retracted(settings: &Settings, id: EditionId, retraction: &Retraction) -> Markup {
+    let lang = language(&settings.language);
+    let (name, date) = (id.name, id.date);
+    let title = format!("{} · {date}", settings.title);
+    let head = html! { meta name="robots" content="noindex"; };
     let body = html! {
         header {
-            h1 { (inputs.title) }
-            p { time datetime=(inputs.date) { (inputs.date) } }
-            (ways(lang, true))
+            p class="brand" { a href=(reader(name)) { (lang.pick("All editions", "全部日报")) } }
+            h1 { (settings.title) }
+            p class="dateline" { time datetime=(date) { (view::day(lang, date)) } }
         }
-        main { (stories(document)) }
-        footer {
-            dl {
-                dt { (lang.pick("Revision", "修订")) } dd { (inputs.revision) }
-                @if inputs.left_out > 0 { dt { (lang.pick("Stories left out", "未收录的文章数")) } dd { (inputs.left_out) } }
-                dt { (lang.pick("Digest", "校验值")) } dd { code { (document.body_digest) } }
-            }
-            p { "Almanack" }
+        main {
+            p { strong { (lang.pick("This edition was retracted.", "本期日报已撤回。")) } }
+            @if let Some(note) = &retraction.note { p { (note) } }
+            p class="meta" { (lang.pick("Retracted", "撤回时间")) " " (instant(retraction.at)) }
         }
+        footer { (feeds(lang, name)) }
     };
-    page(&inputs.language, &title, &body)
-}
-
-/// Navigation links.
-fn ways(lang: Lang, to_index: bool) -> Markup {
-    html! {
-        nav {
-            @if to_index { a href="/editions" { (lang.pick("All editions", "全部日报")) } }
-            a href="/editions/feed.xml" type="application/atom+xml" { (lang.pick("Atom feed", "Atom 订阅")) }
-        }
-    }
-}
-
-/// The stories of a document, also used in the feed.
-pub(super) fn stories(document: &Document) -> Markup {
-    let lang = language(&document.inputs.language);
-    html! {
-        @for printed in &document.inputs.stories { (story(printed, lang)) }
-    }
-}
-
-fn story(story: &Printed, lang: Lang) -> Markup {
-    let instead = instead(lang, story.note);
-    html! {
-        article {
-            h2 {
-                span class="rank" { (story.rank) "." }
-                (link(&story.url, &story.title))
-            }
-            @if story.original_title != story.title {
-                // Its language may differ from the page's.
-                p class="original" lang="" { (story.original_title) }
-            }
-            (meta(story, lang))
-            h3 { (lang.pick("Description", "描述")) }
-            (paragraphs(story.content_summary.as_deref().unwrap_or(instead)))
-            h3 { (lang.pick("Comments", "评论要点")) }
-            (paragraphs(story.comment_summary.as_deref().unwrap_or(lang.pick("No comments", "暂无评论"))))
-            @if let Some(url) = &story.discussion_url {
-                p class="meta" { (link(url, lang.pick("Discussion", "讨论"))) }
-            }
-        }
-    }
-}
-
-fn meta(story: &Printed, lang: Lang) -> Markup {
-    let published = story
-        .published_at
-        .map(|at| html! { (lang.pick("Published", "发布时间")) " " (instant(at)) });
-    let score = story
-        .score
-        .map(|score| html! { (score) " " (lang.pick("points", "分")) });
-    let host = host(&story.url).map(|host| html! { (host) });
-    let known: Vec<Markup> = [published, score, host].into_iter().flatten().collect();
-    html! {
-        @if !known.is_empty() {
-            p class="meta" {
-                @for (place, part) in known.iter().enumerate() {
-                    @if place > 0 { " · " }
-                    (part)
-                }
-            }
-        }
-    }
+    page(&settings.language, &title, name, &head, &body)
 }
 
 fn instant(at: Timestamp) -> Markup {
     html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M UTC")) } }
 }
 
-/// A link if the address is a web address; plain text otherwise.
-fn link(url: &str, words: &str) -> Markup {
-    let words = if words.trim().is_empty() { url } else { words };
+/// A page of the index.
+pub(super) struct Index<'a> {
+    pub(super) settings: &'a Settings,
+    /// Editions with their documents, as far as these can be read.
+    pub(super) lines: &'a [(EditionLine, Option<Document>)],
+    /// Where the next page begins.
+    pub(super) older: Option<Date>,
+    pub(super) base: &'a str,
+}
+
+pub(super) fn index(index: &Index<'_>) -> Markup {
+    let settings = index.settings;
+    let lang = language(&settings.language);
+    let here = reader(settings.name);
+    let head = html! {
+        meta property="og:type" content="website";
+        meta property="og:title" content=(settings.title);
+        @if !index.base.is_empty() {
+            link rel="canonical" href={ (index.base) (here) };
+            meta property="og:url" content={ (index.base) (here) };
+        }
+    };
+    let body = html! {
+        header {
+            h1 { (settings.title) }
+            (feeds(lang, settings.name))
+            (search_form(lang, settings.name, ""))
+        }
+        main {
+            @if index.lines.is_empty() { p { (lang.pick("No editions published yet.", "暂无已发布的日报。")) } }
+            ol class="index" {
+                @for (line, document) in index.lines { (index_line(&line.edition, document.as_ref(), lang)) }
+            }
+            @if let Some(before) = index.older {
+                p { a href={ (here) "?before=" (before) } rel="next" { (lang.pick("Older", "更早")) } }
+            }
+        }
+    };
+    page(
+        &settings.language,
+        &settings.title,
+        settings.name,
+        &head,
+        &body,
+    )
+}
+
+/// An edition on the index: its day, what it opens with, what is in it.
+fn index_line(edition: &Edition, document: Option<&Document>, lang: Lang) -> Markup {
+    let id = edition.id;
     html! {
-        @if is_web(url) {
-            a href=(url) rel="noopener noreferrer" { (words) }
-        } @else {
-            (words)
+        li {
+            h2 { a href={ "/editions/" (id) } { time datetime=(id.date) { (view::day(lang, id.date)) } } }
+            @if edition.retraction.is_some() {
+                p class="meta" { (lang.pick("Retracted", "已撤回")) }
+            }
+            @if let Some(document) = document {
+                p { (view::description(&document.inputs)) }
+                (inside(document, lang))
+            }
+        }
+    }
+}
+
+fn inside(document: &Document, lang: Lang) -> Markup {
+    let inputs = &document.inputs;
+    let count = view::story_count(lang, inputs.stories.len());
+    let minutes = view::minutes(inputs).map(|minutes| view::reading_time(lang, minutes));
+    let opening = view::description(inputs);
+    let mut others = view::stories(inputs);
+    // What the line above names need not be said twice.
+    others.retain(|story| !opening.contains(&story.title));
+    html! {
+        @if !others.is_empty() {
+            ul class="teasers" {
+                @for story in others.iter().take(TITLES_MAX) {
+                    li { a href={ "/editions/" (inputs.id()) "#" (story.anchor) } { (story.title) } }
+                }
+            }
+        }
+        p class="meta" { span { (count) } @if let Some(minutes) = minutes { " " span { (minutes) } } }
+    }
+}
+
+/// What a search found.
+pub(super) fn found(settings: &Settings, results: &search::Results<'_>) -> Markup {
+    let lang = language(&settings.language);
+    let here = reader(settings.name);
+    let title = say!(lang, "Search · {}", "搜索 · {}", settings.title);
+    let head = html! { meta name="robots" content="noindex"; };
+    let body = html! {
+        header {
+            p class="brand" { a href=(here) { (lang.pick("All editions", "全部日报")) } }
+            h1 { (lang.pick("Search", "搜索")) }
+            (search_form(lang, settings.name, results.query))
+        }
+        main {
+            @if results.matches.is_empty() && !results.query.is_empty() {
+                p role="status" { (lang.pick("Nothing found.", "没有找到相关内容。")) }
+            }
+            ol class="index" {
+                @for found in &results.matches { (match_line(found, lang)) }
+            }
+            @if let Some(before) = results.older {
+                p { a rel="next" href={ (here) "/search?q=" (results.encoded()) "&before=" (before) } {
+                    (lang.pick("Older", "更早"))
+                } }
+            }
+        }
+    };
+    page(&settings.language, &title, settings.name, &head, &body)
+}
+
+fn match_line(found: &search::Match, lang: Lang) -> Markup {
+    html! {
+        li {
+            h2 { a href={ "/editions/" (found.id) "#" (found.story.anchor) } { (found.story.title) } }
+            p { (found.excerpt()) }
+            p class="meta" { time datetime=(found.id.date) { (view::day(lang, found.id.date)) } }
+        }
+    }
+}
+
+fn search_form(lang: Lang, name: EditionName, query: &str) -> Markup {
+    html! {
+        form class="search" role="search" action={ (reader(name)) "/search" } {
+            label for="q" { (lang.pick("Search all editions", "搜索全部日报")) }
+            input type="search" id="q" name="q" value=(query) required maxlength=(search::QUERY_CHARS_MAX);
+            button { (lang.pick("Search", "搜索")) }
+        }
+    }
+}
+
+fn feeds(lang: Lang, name: EditionName) -> Markup {
+    let here = reader(name);
+    let subscribe = lang.pick("Subscribe", "订阅");
+    html! {
+        nav class="feeds" aria-label=(subscribe) {
+            span { (subscribe) }
+            a href={ (here) "/feed.xml" } { "Atom" }
+            a href={ (here) "/rss.xml" } { "RSS" }
+            a href={ (here) "/feed.json" } { "JSON Feed" }
         }
     }
 }
@@ -181,52 +300,10 @@ pub(crate) fn is_web(url: &str) -> bool {
 }
 
 /// The host of a web address.
-fn host(url: &str) -> Option<&str> {
+pub(super) fn host(url: &str) -> Option<&str> {
     let rest = url.split_once("://").filter(|_| is_web(url))?.1;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     authority.rsplit('@').next().filter(|host| !host.is_empty())
-}
-
-/// Splits a text into paragraphs at blank lines.
-fn paragraphs(text: &str) -> Markup {
-    let text = text.replace("\r\n", "\n");
-    html! {
-        @for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
-            p { (paragraph) }
-        }
-    }
-}
-
-pub(super) fn index(settings: &Settings, lines: &[EditionLine], older: Option<Date>) -> Markup {
-    let lang = language(&settings.language);
-    let body = html! {
-        header {
-            h1 { (settings.title) }
-            (ways(lang, false))
-        }
-        main {
-            @if lines.is_empty() { p { (lang.pick("No editions published yet.", "暂无已发布的日报。")) } }
-            ol class="index" {
-                @for line in lines { (index_line(line, lang)) }
-            }
-            @if let Some(before) = older {
-                p { a href={ "/editions?before=" (before) } rel="next" { (lang.pick("Older", "更早")) } }
-            }
-        }
-    };
-    page(&settings.language, &settings.title, &body)
-}
-
-fn index_line(line: &EditionLine, lang: Lang) -> Markup {
-    let date = line.edition.date;
-    html! {
-        li {
-            a href={ "/editions/" (date) } { time datetime=(date) { (date) } }
-            @if let Some(at) = line.edition.published_at {
-                span class="meta" { (lang.pick("Published", "发布时间")) " " (instant(at)) }
-            }
-        }
-    }
 }
 
 pub(super) fn wrong(status: StatusCode, message: &str) -> Markup {
@@ -236,7 +313,7 @@ pub(super) fn wrong(status: StatusCode, message: &str) -> Markup {
         main { p { (message) } }
         footer { nav { a href="/editions" { "All editions" } } }
     };
-    page("en", name, &body)
+    page("en", name, EditionName::default(), &html! {}, &body)
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use almanack_engine::editions::{Editions, Error};
 
 use crate::editions::acts::{RETRIES, RetryEditionBody, check_retries};
 use crate::editions::runs::Runs;
-use crate::editions::{Dated, editions};
+use crate::editions::{Dated, editions_of};
 use crate::ui::prelude::*;
 
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
-    let (lang, edition, date) = (viewer.lang, &account.edition, account.edition.date);
-    let here = links::edition(date);
+    let (lang, edition, id) = (viewer.lang, &account.edition, account.edition.id);
+    let here = links::edition(id);
     let stands = edition.archived_from.unwrap_or(edition.state);
     let runs = stands.is_open() && !account.is_pruned();
     let publishes = turn::force(account).is_ok();
@@ -31,18 +31,18 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
             p class="hint" { (pick!(lang;
                 "Building takes minutes. A node does the work in the background; this page shows the progress.",
                 "制作需要几分钟，由节点在后台执行，本页显示进度。")) }
-            (Equivalent::act("POST", "edition", date, "run").show(viewer))
+            (Equivalent::act("POST", "edition", id, "run").show(viewer))
         }
-        @if has_failed { (retrying(viewer, date, editions.settings.rules.retries_max)) }
+        @if has_failed { (retrying(viewer, id, editions.settings.rules.retries_max)) }
         @if let Some(redelivery) = &redelivery { (redelivery) }
         @if is_over { (empty(lang.pick("No actions are left.", "已无可执行的操作。"))) }
     } }
 }
 
-fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
+fn retrying(viewer: &Viewer, id: EditionId, usual: u32) -> Markup {
     let lang = viewer.lang;
-    let call = Equivalent::act("POST", "edition", date, "retry");
-    let (day, most) = (date.to_string(), usual.to_string());
+    let call = Equivalent::act("POST", "edition", id, "retry");
+    let (day, most) = (id.to_string(), usual.to_string());
     let label = lang.pick("Only stories retried fewer times than", "仅限重试次数少于");
     let default_label = say!(lang, "default: {usual}", "默认：{usual}");
     let others = RETRIES.map(|most| (most.to_string(), most.to_string()));
@@ -55,35 +55,37 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     };
     html! {
         div {
-            (form::form(viewer, &format!("{}/retry", links::edition(date)), &fields))
+            (form::form(viewer, &format!("{}/retry", links::edition(id)), &fields))
             (call.body(&json!({ "retries_max": usual })).cli(["edition", "retry", &day, "--max", &most]).show(viewer))
         }
     }
 }
 
 /// Queues an edition for building.
-pub(crate) async fn run(Dated(date): Dated, Filled(state, viewer, _): Filled) -> Answer {
-    let requested = editions(&state)?.request(date, &viewer.origin()).await?;
+pub(crate) async fn run(Dated(id): Dated, Filled(state, viewer, _): Filled) -> Answer {
+    let requested = editions_of(&state, id)?
+        .request(id, &viewer.origin())
+        .await?;
     let code = requested.receipt.map_or("nothing", |_| "queued");
-    Ok(see(&format!("{}?did={code}", links::edition(date))))
+    Ok(see(&format!("{}?did={code}", links::edition(id))))
 }
 
 /// Asks before an edition is published without some of its stories.
-pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer: Viewer) -> Page {
+pub(crate) async fn ask_publishing(State(state): App, Dated(id): Dated, viewer: Viewer) -> Page {
     let lang = viewer.lang;
-    let account = editions(&state)?.account(date).await?;
+    let account = editions_of(&state, id)?.account(id).await?;
     let left_out = turn::force(&account).map_err(Error::from)?;
     let completed = account.counts().completed;
     let sentence = say!(lang;
         "Publishes the {completed} completed stories to every destination now and leaves out {left_out}. You cannot recall what readers have received; a later change becomes a new revision.",
         "将立即向所有发布目的地发布已完成的 {completed} 篇文章，另有 {left_out} 篇不收录。读者收到的内容无法撤回；之后的修改会成为新修订。");
     let question = Question {
-        title: &say!(lang; "Publish the edition of {date} now?", "立即发布 {date} 的日报？"),
+        title: &say!(lang; "Publish the edition of {id} now?", "立即发布 {id} 的日报？"),
         sentence: html! { (sentence) },
         fields: html! {},
         button: lang.pick("Publish", "发布"),
-        back: &links::edition(date),
-        equivalent: Equivalent::act("POST", "edition", date, "publish"),
+        back: &links::edition(id),
+        equivalent: Equivalent::act("POST", "edition", id, "publish"),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
@@ -91,42 +93,42 @@ pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer
 /// Starts publishing the completed stories. Destinations may take minutes; the page does not wait.
 pub(crate) async fn publish(
     Extension(runs): Extension<Arc<Runs>>,
-    Dated(date): Dated,
+    Dated(id): Dated,
     Filled(state, viewer, _): Filled,
 ) -> Answer {
-    let editions = editions(&state)?.clone();
-    let date = editions.day(Some(date))?;
+    let editions = editions_of(&state, id)?.clone();
+    let id = editions.day(Some(id))?;
     // Refusals are shown at once.
-    turn::force(&editions.account(date).await?).map_err(Error::from)?;
+    turn::force(&editions.account(id).await?).map_err(Error::from)?;
     let by = viewer.origin();
-    runs.begin(async move { editions.force_publish(date, &by).await })?;
-    Ok(see(&format!("{}?did=publishing", links::edition(date))))
+    runs.begin(async move { editions.force_publish(id, &by).await })?;
+    Ok(see(&format!("{}?did=publishing", links::edition(id))))
 }
 
 /// Retries failed stories.
-pub(crate) async fn retry(Dated(date): Dated, filled: Filled<RetryEditionBody>) -> Answer {
+pub(crate) async fn retry(Dated(id): Dated, filled: Filled<RetryEditionBody>) -> Answer {
     let Filled(state, viewer, form) = filled;
     let most = form.retries_max;
     check_retries(most, "retries_max")?;
-    let retried = editions(&state)?
-        .retry(date, most, &viewer.origin())
+    let retried = editions_of(&state, id)?
+        .retry(id, most, &viewer.origin())
         .await?;
     let code = match retried.stories {
         0 => "none",
         _ => "retried",
     };
-    Ok(see(&format!("{}?did={code}", links::edition(date))))
+    Ok(see(&format!("{}?did={code}", links::edition(id))))
 }
 
 /// Asks before an edition starts over.
-pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Viewer) -> Page {
+pub(crate) async fn ask_reset(State(state): App, Dated(id): Dated, viewer: Viewer) -> Page {
     let lang = viewer.lang;
-    let account = editions(&state)?.account(date).await?;
+    let account = editions_of(&state, id)?.account(id).await?;
     turn::reset(&account, Day::Present, viewer.now).map_err(Error::from)?;
     let counts = account.counts();
     let (total, completed, requests) = (counts.total, counts.completed, account.requests());
     let question = Question {
-        title: &say!(lang; "Start the edition of {date} over?", "重新开始 {date} 的日报？"),
+        title: &say!(lang; "Start the edition of {id} over?", "重新开始 {id} 的日报？"),
         sentence: html! {
             (say!(lang;
                 "All {total} stories go back to Waiting. The text of the {completed} completed stories is lost, and everything is fetched, written and paid for again (requests so far: {requests}). Running batches are abandoned.",
@@ -137,15 +139,15 @@ pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Vie
         },
         fields: html! {},
         button: lang.pick("Start over", "重新开始"),
-        back: &links::edition(date),
-        equivalent: Equivalent::act("POST", "edition", date, "reset"),
+        back: &links::edition(id),
+        equivalent: Equivalent::act("POST", "edition", id, "reset"),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
-pub(crate) async fn reset(Dated(date): Dated, Filled(state, viewer, _): Filled) -> Answer {
-    editions(&state)?.reset(date, &viewer.origin()).await?;
-    Ok(see(&format!("{}?did=reset", links::edition(date))))
+pub(crate) async fn reset(Dated(id): Dated, Filled(state, viewer, _): Filled) -> Answer {
+    editions_of(&state, id)?.reset(id, &viewer.origin()).await?;
+    Ok(see(&format!("{}?did=reset", links::edition(id))))
 }
 
 /// The chosen deliveries and the decision about them.
@@ -180,7 +182,7 @@ fn destinations<'a>(account: &'a Account, viewer: &Viewer) -> Vec<&'a str> {
 
 /// The form, if there is something to decide.
 fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
-    let (lang, date) = (viewer.lang, account.edition.date);
+    let (lang, id) = (viewer.lang, account.edition.id);
     let names = destinations(account, viewer);
     let first = (*names.first()?).to_owned();
     let fields = html! {
@@ -193,11 +195,11 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
             button type="submit" name="act" value="skip" { (lang.pick("Skip", "跳过")) }
         }
     };
-    let day = date.to_string();
-    let call = Equivalent::act("POST", "edition", date, "resend");
+    let day = id.to_string();
+    let call = Equivalent::act("POST", "edition", id, "resend");
     Some(html! {
         div {
-            (form::form(viewer, &format!("{}/redeliver", links::edition(date)), &fields))
+            (form::form(viewer, &format!("{}/redeliver", links::edition(id)), &fields))
             p class="hint" { (pick!(lang;
                 "Sending again can deliver a message twice if the first one arrived.",
                 "如果上一次其实已送达，重新发送会让读者收到两次。")) }
@@ -207,15 +209,15 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
 }
 
 /// Applies the decision.
-pub(crate) async fn redeliver(Dated(date): Dated, filled: Filled<Redelivery>) -> Answer {
+pub(crate) async fn redeliver(Dated(id): Dated, filled: Filled<Redelivery>) -> Answer {
     let Filled(state, viewer, form) = filled;
-    let (editions, by) = (editions(&state)?, viewer.origin());
+    let (editions, by) = (editions_of(&state, id)?, viewer.origin());
     let (destination, part) = (form.destination, form.part);
     let chosen = Chosen { destination, part };
     let (done, code) = match form.act {
-        Act::Resend => (editions.resend(date, &chosen, &by).await, "resent"),
-        Act::Skip => (editions.skip(date, &chosen, &by).await, "skipped"),
+        Act::Resend => (editions.resend(id, &chosen, &by).await, "resent"),
+        Act::Skip => (editions.skip(id, &chosen, &by).await, "skipped"),
     };
     done?;
-    Ok(see(&format!("{}?did={code}", links::edition(date))))
+    Ok(see(&format!("{}?did={code}", links::edition(id))))
 }

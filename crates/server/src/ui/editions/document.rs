@@ -7,7 +7,7 @@ use almanack_core::edition::Account;
 use almanack_core::edition::document::{Document, Printed};
 use almanack_engine::editions::{Editions, Error};
 
-use crate::editions::{Dated, editions};
+use crate::editions::{Dated, editions_of};
 use crate::ui::prelude::*;
 
 #[derive(Debug, Deserialize)]
@@ -15,32 +15,34 @@ pub(crate) struct Query {
     revision: Option<u32>,
 }
 
-pub(crate) async fn show(Dated(date): Dated, Sought(state, viewer, query): Sought<Query>) -> Page {
+pub(crate) async fn show(Dated(id): Dated, Sought(state, viewer, query): Sought<Query>) -> Page {
     let lang = viewer.lang;
-    let document = editions(&state)?.document(date, query.revision).await?;
+    let document = editions_of(&state, id)?
+        .document(id, query.revision)
+        .await?;
     let revision = document.inputs.revision;
-    let (number, day) = (revision.to_string(), date.to_string());
-    let call = format!("/api/v1/editions/{date}/document?revision={revision}");
+    let (number, day) = (revision.to_string(), id.to_string());
+    let call = format!("/api/v1/editions/{id}/document?revision={revision}");
     let call = Equivalent::call("GET", call);
     let body = html! {
-        p { a href=(links::edition(date)) { (say!(lang, "Edition of {date}", "{date} 的日报")) } }
+        p { a href=(links::edition(id)) { (say!(lang, "Edition of {id}", "{id} 的日报")) } }
         (section("made", lang.pick("Revision details", "修订信息"), &made(&viewer, &document)))
         (section("printed", lang.pick("Content", "内容"), &printed(&viewer, &document)))
         (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
         (call.cli(["edition", "show", &day, "--revision", &number]).show(&viewer))
     };
-    let title = say!(lang; "Document of {date}, revision {revision}",
-        "{date} 的文档，修订 {revision}");
+    let title = say!(lang; "Document of {id}, revision {revision}",
+        "{id} 的文档，修订 {revision}");
     Ok(page(&viewer, Place::Editions, &title, &body))
 }
 
 /// The latest document, or a preview; none if there is no content.
 pub(super) async fn newest(editions: &Editions, account: &Account) -> Result<Option<Document>> {
-    let date = account.edition.date;
+    let id = account.edition.id;
     let found = if account.edition.revision > 0 {
-        editions.show(date, None).await
+        editions.show(id, None).await
     } else if account.counts().completed > 0 {
-        editions.preview(date).await
+        editions.preview(id).await
     } else {
         return Ok(None);
     };
@@ -56,14 +58,14 @@ pub(super) async fn newest(editions: &Editions, account: &Account) -> Result<Opt
 pub(super) fn preview(viewer: &Viewer, account: &Account, document: Option<&Document>) -> Markup {
     let edition = &account.edition;
     let is_published = edition.is_published() || account.was_published();
-    let (lang, date, revision) = (viewer.lang, edition.date, edition.revision);
+    let (lang, id, revision) = (viewer.lang, edition.id, edition.revision);
     html! {
-        @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("Public page", "读者页面")) } } }
+        @if is_published { p { a href={ "/editions/" (id) } { (lang.pick("Public page", "读者页面")) } } }
         @if revision > 0 {
             p { (lang.pick("Revisions: ", "修订："))
                 // Newest first.
                 @for number in (1..=revision).rev().take(20) {
-                    a href={ (links::edition(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "修订 {number}")) } " "
+                    a href={ (links::edition(id)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "修订 {number}")) } " "
                 }
             }
         } @else if document.is_some() {

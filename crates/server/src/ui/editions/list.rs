@@ -1,10 +1,11 @@
 //! Editions by day, today's on top.
 
+use almanack_core::edition::{Counts, EditionName, delivery::Delivery};
 use almanack_core::store::{EditionFilter, EditionLine};
-use almanack_core::{edition::Counts, edition::delivery::Delivery};
 use almanack_engine::editions::{Editions, Error};
 
 use super::{one, steps};
+use crate::editions::{any_editions, parse_id, parse_name};
 use crate::ui::prelude::*;
 
 /// Editions per page; small, because the deliveries of each are read.
@@ -12,17 +13,19 @@ const PAGE: usize = 20;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
-    /// Only days before this.
-    before: Option<String>,
+    /// Only what comes after this edition.
+    after: Option<String>,
+    /// Only editions of this name.
+    name: Option<String>,
 }
 
 pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
-    let body = match &state.editions {
-        None => unconfigured(viewer.lang),
-        Some(editions) => {
-            let before = query.before.as_deref().map(crate::editions::parse_date);
-            configured(&viewer, editions, before.transpose()?).await?
-        }
+    let after = query.after.as_deref().map(parse_id).transpose()?;
+    let name = query.name.as_deref().map(parse_name).transpose()?;
+    let body = if state.editions.is_empty() {
+        unconfigured(viewer.lang)
+    } else {
+        configured(&viewer, &state, (name, after)).await?
     };
     Ok(Place::Editions.page(&viewer, &body))
 }
@@ -48,41 +51,92 @@ fn unconfigured(lang: Lang) -> Markup {
     }
 }
 
-async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) -> Page {
+async fn configured(
+    viewer: &Viewer,
+    state: &AppState,
+    (name, after): (Option<EditionName>, Option<EditionId>),
+) -> Page {
     let lang = viewer.lang;
+    let editions = any_editions(state)?;
     let filter = EditionFilter {
-        before,
+        name,
+        after,
         limit: PAGE + 1,
         ..EditionFilter::default()
     };
     let mut lines = editions.list(&filter).await?;
     let more = paging::cut(&mut lines, PAGE);
-    let today = editions.today();
-    let is_missing = before.is_none() && lines.iter().all(|line| line.edition.date != today);
+    let shown = |one: &&Arc<Editions>| name.is_none_or(|name| one.settings.name == name);
+    let today: Vec<EditionId> = state
+        .editions
+        .iter()
+        .filter(shown)
+        .map(|one| one.today())
+        .collect();
+    let has = |id: &EditionId| lines.iter().any(|line| line.edition.id == *id);
+    let missing_now: Vec<EditionId> = if after.is_none() {
+        today.iter().filter(|id| !has(id)).copied().collect()
+    } else {
+        Vec::new()
+    };
     let mut sent = Vec::with_capacity(lines.len());
     for line in &lines {
         sent.push(delivered(editions, line).await?);
     }
     let here = Place::Editions.path();
     let last = lines.last().filter(|_| more);
-    let last = last.map(|last| last.edition.date.to_string());
-    let next = last.map(|last| address(here, [("before", last.as_str())]));
-    let zone = editions.settings.zone.iana_name().unwrap_or("UTC");
+    let last = last.map(|last| last.edition.id.to_string());
+    let named = name.map(|name| name.to_string());
+    let next = last.map(|last| {
+        let mut query = vec![("after", last.as_str())];
+        query.extend(named.as_deref().map(|name| ("name", name)));
+        address(here, query)
+    });
     Ok(html! {
-        p class="hint" { (say!(lang, "Days are in {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("Public pages", "读者页面")) } }
-        @if is_missing { (missing(viewer, today)) }
+        (makers(viewer, state, name))
+        p class="hint" { a href="/ui/editions/subscribers" { (lang.pick("Newsletter", "邮件订阅")) } }
+        @for today in missing_now { (missing(viewer, today)) }
         (section! { lang; "days", "By day", "按日期";
             (live("rows", &html! {
-                (rows(viewer, &lines, &sent, today))
-                (pager(lang, before.is_some().then_some(here), next.as_deref()))
+                (rows(viewer, &lines, &sent, &today))
+                (pager(lang, after.is_some().then_some(here), next.as_deref()))
             }))
             (Equivalent::call("GET", "/api/v1/editions").cli(["edition", "list"]).show(viewer))
         })
     })
 }
 
+/// The editions that this node makes, each with its days and its pages; one alone needs no table.
+fn makers(viewer: &Viewer, state: &AppState, chosen: Option<EditionName>) -> Markup {
+    let lang = viewer.lang;
+    let zone = |one: &Editions| one.settings.zone.iana_name().unwrap_or("UTC").to_owned();
+    let all: Vec<&Arc<Editions>> = state.editions.iter().collect();
+    if let [one] = all[..] {
+        let zone = zone(one);
+        return html! {
+            p class="hint" { (say!(lang, "Days are in {zone}.", "日期按 {zone} 计。")) " " a href=(links::reader(one.settings.name)) { (lang.pick("Public pages", "读者页面")) } }
+        };
+    }
+    html! {
+        (table! { lang; "Editions of this node", "该节点制作的日报"; or "There are no editions.", "没有日报。";
+            for (one in all) tr(data-row)
+            "Name", "名称" {
+                th scope="row" {
+                    a href=(address(Place::Editions.path(), [("name", one.settings.name.as_str())])) { (one.settings.name) }
+                    @if chosen == Some(one.settings.name) { " " span class="hint" { (lang.pick("shown below", "如下所示")) } }
+                }
+            }
+            "Title", "标题" { td { span lang="" { (one.settings.title) } } }
+            "Language", "语言" { td { (one.settings.language) } }
+            "Time zone", "时区" { td { (zone(one)) } }
+            "Public pages", "读者页面" { td { a href=(links::reader(one.settings.name)) { (links::reader(one.settings.name)) } } }
+        })
+        @if chosen.is_some() { p { a href=(Place::Editions.path()) { (lang.pick("Show all editions", "显示全部日报")) } } }
+    }
+}
+
 /// Today's edition has not started.
-fn missing(viewer: &Viewer, today: Date) -> Markup {
+fn missing(viewer: &Viewer, today: EditionId) -> Markup {
     let lang = viewer.lang;
     section! { lang; "today", "Today", "今日";
         p { (say!(lang, "The edition of {today} has not started; the first tick of the day starts it.", "{today} 的日报尚未开始，将由当天的第一个节拍启动。")) }
@@ -90,23 +144,34 @@ fn missing(viewer: &Viewer, today: Date) -> Markup {
     }
 }
 
-fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: Date) -> Markup {
+fn rows(
+    viewer: &Viewer,
+    lines: &[EditionLine],
+    sent: &[Vec<Delivery>],
+    today: &[EditionId],
+) -> Markup {
     let lang = viewer.lang;
     let lines = lines.iter().zip(sent);
     let lines = lines.map(|(line, sent)| (&line.edition, &line.counts, sent));
     table! { lang; "Editions, newest day first", "日报，最近日期在前"; or "There are no editions yet.", "还没有日报。";
-        for ((edition, counts, sent) in lines) tr(data-row id={ "edition-" (edition.date) })
+        for ((edition, counts, sent) in lines) tr(data-row id={ "edition-" (edition.id) })
         "Day", "日期" {
             th scope="row" {
-                a href=(links::edition(edition.date)) data-open { time datetime=(edition.date) { (edition.date) } }
-                @if edition.date == today { " " span class="hint" { (lang.pick("today", "今日")) } }
+                a href=(links::edition(edition.id)) data-open { time datetime=(edition.id.date) { (edition.id) } }
+                @if today.contains(&edition.id) { " " span class="hint" { (lang.pick("today", "今日")) } }
             }
         }
-        "State", "状态" { td { (steps::draw(viewer, edition, None)) } }
-        "Stories", "文章" { td { (stories(lang, edition.date, counts)) } }
+        "State", "状态" {
+            td {
+                (steps::draw(viewer, edition, None))
+                @if edition.waiting().is_some() { (badge("unknown", lang.pick("waits for approval", "等待批准"))) }
+                @if edition.retraction.is_some() { (badge("cancelled", lang.pick("retracted", "已撤回"))) }
+            }
+        }
+        "Stories", "文章" { td { (stories(lang, edition.id, counts)) } }
         "Revision", "修订" {
             td class="number" {
-                @if edition.revision > 0 { a href={ (links::edition(edition.date)) "#document" } { (edition.revision) } }
+                @if edition.revision > 0 { a href={ (links::edition(edition.id)) "#document" } { (edition.revision) } }
                 @else { "0" }
             }
         }
@@ -115,8 +180,8 @@ fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: D
     }
 }
 
-fn stories(lang: Lang, date: Date, counts: &Counts) -> Markup {
-    let href = format!("{}#stories", links::edition(date));
+fn stories(lang: Lang, id: EditionId, counts: &Counts) -> Markup {
+    let href = format!("{}#stories", links::edition(id));
     let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
     html! {
         a href=(href) { (say!(lang; "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
@@ -129,7 +194,7 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
     if line.edition.revision == 0 {
         return Ok(Vec::new());
     }
-    match editions.look(line.edition.date).await {
+    match editions.look(line.edition.id).await {
         Ok(account) => Ok(account.deliveries),
         Err(Error::Unknown(_)) => Ok(Vec::new()),
         // Its own page shows the error; the list shows it and the others (SF-06).

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use almanack_core::alert::Alert;
 use almanack_core::edition::delivery::{Delivery, State};
+use almanack_core::edition::ladder;
 use almanack_core::edition::story::{self, Story};
 use almanack_core::edition::{Account, Edition, batch::Batch};
 use almanack_engine::editions::{Editions, Status};
 
-use super::{acts, document, steps, words};
-use crate::editions::{Dated, editions};
+use super::{acts, desk, document, steps, words};
+use crate::editions::{Dated, editions_of};
 use crate::picture::burn;
 use crate::picture::grid::{self, Square};
 use crate::ui::prelude::*;
@@ -19,48 +20,53 @@ pub(crate) struct Query {
     did: Option<String>,
 }
 
-pub(crate) async fn show(Dated(date): Dated, sought: Sought<Query>) -> Answer {
+pub(crate) async fn show(Dated(id): Dated, sought: Sought<Query>) -> Answer {
     let Sought(state, viewer, query) = sought;
-    let editions = editions(&state)?;
-    let Some(status) = editions.status(date).await? else {
-        editions.day(Some(date))?;
-        return Ok(with_status(StatusCode::NOT_FOUND, nothing(&viewer, date)));
+    let editions = editions_of(&state, id)?;
+    let Some(status) = editions.status(id).await? else {
+        editions.day(Some(id))?;
+        return Ok(with_status(StatusCode::NOT_FOUND, nothing(&viewer, id)));
     };
     let (lang, account) = (viewer.lang, &status.account);
-    let day = date.to_string();
+    let day = id.to_string();
     // Parts that the live script does not replace are not rendered again.
     let document = if viewer.live {
         None
     } else {
         document::newest(editions, account).await?
     };
+    let revisions = editions.revisions(id).await?;
     let preview = document::preview(&viewer, account, document.as_ref());
     let did = query.did.as_deref().and_then(|code| done(lang, code));
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("edition", &standing(&viewer, editions, &status)))
-        @if viewer.may(Scope::Operate) { (acts::show(&viewer, editions, account)) }
+        @if viewer.may(Scope::Operate) {
+            @if let Some(desk) = desk::show(&viewer, account, document.as_ref()) { (desk) }
+            (acts::show(&viewer, editions, account))
+        }
+        (section("revisions", lang.pick("Revisions", "修订历史"), &desk::history(&viewer, &revisions)))
         (section("document", lang.pick("Document", "文档"), &preview))
-        (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(["edition", "status", &day]).show(&viewer))
+        (Equivalent::call("GET", format!("/api/v1/editions/{id}")).cli(["edition", "status", &day]).show(&viewer))
     };
-    Ok(page(&viewer, Place::Editions, &title(lang, date), &body).into_response())
+    Ok(page(&viewer, Place::Editions, &title(lang, id), &body).into_response())
 }
 
-fn title(lang: Lang, date: Date) -> String {
-    say!(lang, "Edition of {date}", "{date} 的日报")
+fn title(lang: Lang, id: EditionId) -> String {
+    say!(lang, "Edition of {id}", "{id} 的日报")
 }
 
 /// The page of a day without an edition.
-fn nothing(viewer: &Viewer, date: Date) -> Markup {
+fn nothing(viewer: &Viewer, id: EditionId) -> Markup {
     let lang = viewer.lang;
     let body = html! {
         p { (lang.pick("There is no edition for this day.", "这一天没有日报。")) }
         @if viewer.may(Scope::Operate) {
-            (form::button(viewer, &format!("{}/run", links::edition(date)), lang.pick("Build now", "立即制作")))
+            (form::button(viewer, &format!("{}/run", links::edition(id)), lang.pick("Build now", "立即制作")))
         }
         p { a href=(Place::Editions.path()) { (lang.pick("All editions", "全部日报")) } }
     };
-    page(viewer, Place::Editions, &title(lang, date), &body)
+    page(viewer, Place::Editions, &title(lang, id), &body)
 }
 
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
@@ -78,6 +84,11 @@ fn done(lang: Lang, code: &str) -> Option<&'static str> {
             "A node sends it again within seconds. The deliveries below show the result.",
             "节点会在几秒内重新发送，下方的投递显示结果。";
         "skipped" => "The undelivered parts of this destination are skipped.", "已跳过该目的地未送达的部分。";
+        "approved" => "Approved. A node sends the edition within seconds.", "已批准。节点会在几秒内发送。";
+        "rejected" => "Rejected. Nothing of the edition is sent.", "已驳回，本期日报不会发送。";
+        "corrected" => "Corrected. The new revision is in the list below.", "已更正，新修订见下方列表。";
+        "retracted" => "Retracted. Destinations that can replace what they have get a note.", "已撤回。可替换内容的发布目的地会收到说明。";
+        "restored" => "Restored as a new revision.", "已作为新修订恢复。";
         "reset" => "The edition starts over with its current stories.", "日报将用现有文章重新开始。";
     }
 }
@@ -90,6 +101,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     html! {
         (section("state", lang.pick("Status", "状态"), &html! {
             (steps::draw(viewer, &account.edition, Some(status)))
+            (desk::standing(viewer, &account.edition))
             @if let Some(reason) = &account.edition.reason { p class="warning" { (lang.english(reason)) } }
             (known(viewer, status))
         }))
@@ -111,6 +123,8 @@ fn known(viewer: &Viewer, status: &Status) -> Markup {
             a href="#batches" { (say!(lang, "{done} of {planned} batches", "{planned} 批中完成 {done} 批")) }
         }
         "Expected completion", "预计完成" { (viewer.at_or_dash(plan.finish_at)) }
+        "Due", "截止时间" { (viewer.at_or_dash(edition.due_at)) }
+        "Degraded stories", "降级的文章" { (degraded(lang, &status.account)) }
         "Published", "发布时间" { (viewer.at_or_dash(edition.published_at)) }
         "Revision", "修订" { a href="#document" { (edition.revision) } }
         "Stories from", "文章来源" { (or_dash(edition.story_source.as_deref())) }
@@ -133,6 +147,18 @@ fn counts(lang: Lang, account: &Account) -> Markup {
     html! { a href="#stories" { (say!(lang;
     "{total}: {completed} completed, {processing} running, {pending} waiting, {failed} failed",
     "{total} 篇：完成 {completed}，运行中 {processing}，等待 {pending}，失败 {failed}")) } }
+}
+
+/// Stories that have less than they could, by cause.
+fn degraded(lang: Lang, account: &Account) -> Markup {
+    let counted: Vec<_> = ladder::degraded(account).collect();
+    html! {
+        @if counted.is_empty() { (dash()) }
+        @for (place, (cause, count)) in counted.iter().enumerate() {
+            @if place > 0 { ", " }
+            (count) " (" (words::cause(lang, *cause)) ")"
+        }
+    }
 }
 
 /// The stories: an overview, and each with its result.
@@ -165,6 +191,7 @@ fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
         "Note or error", "备注或错误" {
             td {
                 @if let Some(note) = story.written.note { (words::note(lang, note)) }
+                @if let Some(cause) = story.written.degraded_by { " (" (words::cause(lang, cause)) ")" }
                 @if let Some(error) = &story.error_message { " " span class="bad" { (lang.english(error)) } }
                 @if story.written.note.is_none() && story.error_message.is_none() { (dash()) }
             }

@@ -18,7 +18,7 @@ const WAY: [State; 5] = [
 
 /// Draws the strip; without the details of its status in a list.
 pub(super) fn draw(viewer: &Viewer, edition: &Edition, status: Option<&Status>) -> Markup {
-    let (lang, date) = (viewer.lang, edition.date);
+    let (lang, edition_id) = (viewer.lang, edition.id);
     let step = |(state, stage)| {
         let detail = status.and_then(|it| detail(lang, state, stage, it));
         Step {
@@ -28,8 +28,12 @@ pub(super) fn draw(viewer: &Viewer, edition: &Edition, status: Option<&Status>) 
         }
     };
     let strip: Vec<Step> = stages(edition).into_iter().map(step).collect();
-    let id = format!("state-{date}");
-    let caption = say!(lang, "State of the edition of {date}", "{date} 日报的状态");
+    let id = format!("state-{edition_id}");
+    let caption = say!(
+        lang,
+        "State of the edition of {edition_id}",
+        "{edition_id} 日报的状态"
+    );
     steps::draw(&strip, &viewer.frame(&id, &caption))
 }
 

@@ -1,6 +1,7 @@
 //! Texts about editions, in both languages.
 
 use almanack_core::edition::delivery::{self, Delivery};
+use almanack_core::edition::ladder::Cause;
 use almanack_core::edition::story::{self, Note};
 use almanack_core::edition::{State, batch};
 
@@ -55,6 +56,17 @@ pub(super) fn note(lang: Lang, note: Note) -> &'static str {
     words! { lang, note;
         Note::TitleOnly => "article could not be read; title only", "无法读取正文，仅保留标题";
         Note::NotSummarised => "article could not be summarised", "无法生成摘要";
+        Note::ShortSummary => "short summary", "简短摘要";
+        Note::Extractive => "excerpt instead of a summary", "以原文摘录代替摘要";
+    }
+}
+
+/// Why a story has less than it could.
+pub(super) fn cause(lang: Lang, cause: Cause) -> &'static str {
+    words! { lang, cause;
+        Cause::Time => "the edition was due", "已到截止时间";
+        Cause::Model => "the model did not answer", "模型无响应";
+        Cause::Page => "the page did not answer", "网页无响应";
     }
 }
 

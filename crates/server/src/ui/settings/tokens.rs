@@ -84,6 +84,7 @@ fn fields(lang: Lang, filled: &Fields) -> Markup {
 /// A scope with its description.
 pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
     words! { lang, scope;
+        Scope::Work => "work: take tasks as a worker, nothing else", "work：仅供工作进程领取任务";
         Scope::Read => "read: view", "read：查看";
         Scope::Operate => "operate: view and change", "operate：查看和操作";
         Scope::Admin => "admin: everything", "admin：全部";

@@ -169,7 +169,7 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
 }
 
 pub(crate) async fn ask(Sought(state, viewer, asked): Sought<Asked>) -> Answer {
-    let chosen = Chosen::load(&state, &asked).await?;
+    let chosen = Chosen::load(&state, &viewer, &asked).await?;
     let back = asked.filter.address(Place::Tasks.path(), &[]);
     let Some(first) = chosen.picks.first() else {
         return Ok(nothing_chosen(&viewer, &back).into_response());
@@ -203,7 +203,7 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
 }
 
 pub(crate) async fn act(Filled(state, viewer, asked): Filled<Asked>) -> Answer {
-    let chosen = Chosen::load(&state, &asked).await?;
+    let chosen = Chosen::load(&state, &viewer, &asked).await?;
     let now = state.clock.now();
     let shift = match asked.act {
         Act::Move => Some(asked.shift.settled()?),

@@ -1,8 +1,10 @@
 //! The filter of a task list. It lives in the address, so it can be shared.
 
 use almanack_core::store::TaskSearch;
+use almanack_core::task::parse_tag;
 
 use super::AMONG;
+use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,11 +15,21 @@ pub(crate) struct Filter {
     pub(crate) q: Option<String>,
     /// Only tasks whose last result contains this.
     pub(crate) said: Option<String>,
+    pub(crate) tag: Option<String>,
+    /// Only tasks whose time is this or later, by the viewer's clock.
+    pub(crate) from: Option<String>,
+    /// Only tasks whose time is earlier.
+    pub(crate) until: Option<String>,
 }
 
 impl Filter {
     /// The filter for the store.
-    pub(crate) fn search(&self, before: Option<i64>, limit: usize) -> Result<TaskSearch> {
+    pub(crate) fn search(
+        &self,
+        zone: &str,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<TaskSearch> {
         let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
         let status = self.status.as_deref().map(Status::parse);
         Ok(TaskSearch {
@@ -25,6 +37,9 @@ impl Filter {
             status: status.transpose()?,
             containing: text(self.q.as_deref())?,
             saying: text(self.said.as_deref())?,
+            tag: filled(self.tag.as_deref()).map(parse_tag).transpose()?,
+            from: instant(self.from.as_deref(), zone)?,
+            to: instant(self.until.as_deref(), zone)?,
             before: before.map(TaskId),
             among: AMONG,
             limit,
@@ -58,9 +73,25 @@ impl Filter {
     }
 }
 
+fn filled(given: Option<&str>) -> Option<&str> {
+    given.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Of two instants that a clock shows alike, the earlier one.
+fn instant(given: Option<&str>, zone: &str) -> Result<Option<Timestamp>> {
+    let read = |clock| match moment::read(clock, zone) {
+        Ok((Moment::One(at) | Moment::Skipped([at, _]) | Moment::Twice([at, _]), _)) => Ok(at),
+        Err(unreadable) => {
+            let detail = unreadable.words(Lang::English);
+            Err(Problem::new(Code::InvalidQuery, detail))
+        }
+    };
+    filled(given).map(read).transpose()
+}
+
 /// No subject contains control characters, and PostgreSQL refuses to search for a NUL.
 pub(crate) fn text(given: Option<&str>) -> Result<Option<String>> {
-    let given = given.map(str::trim).filter(|text| !text.is_empty());
+    let given = filled(given);
     if given.is_some_and(|text| text.contains(char::is_control)) {
         let detail = "the search text must not contain control characters";
         return Err(Problem::new(Code::InvalidQuery, detail));
@@ -78,7 +109,7 @@ mod tests {
             kind: Some("ARTICLE_PUBLISH".into()),
             status: Some("FAIL".into()),
             q: Some("a b&c".into()),
-            said: None,
+            ..Filter::default()
         };
         let address = filter.address("/ui/tasks", &[("before", "7")]);
         assert_eq!(
@@ -96,11 +127,24 @@ mod tests {
         let with = |field: fn(&mut Filter) -> &mut Option<String>, text: &str| {
             let mut filter = Filter::default();
             *field(&mut filter) = Some(text.to_owned());
-            filter.search(None, 1)
+            filter.search("Europe/Berlin", None, 1)
         };
         assert!(with(|f| &mut f.kind, "no kind").is_err());
         assert!(with(|f| &mut f.status, "sleeping").is_err());
         assert!(with(|f| &mut f.q, "a\0b").is_err());
+        assert!(with(|f| &mut f.tag, "two words").is_err());
+        assert!(with(|f| &mut f.from, "soon").is_err());
+        let from = with(|f| &mut f.from, "2026-01-05T08:00").unwrap().from;
+        assert_eq!(
+            from,
+            "2026-01-05T07:00:00Z".parse().ok(),
+            "by the viewer's clock"
+        );
+        assert_eq!(
+            with(|f| &mut f.until, " ").unwrap().to,
+            None,
+            "an empty field"
+        );
         let found = with(|f| &mut f.q, "  42 ").unwrap();
         assert_eq!(found.containing.as_deref(), Some("42"));
         assert_eq!(found.among, AMONG, "every search is bounded");

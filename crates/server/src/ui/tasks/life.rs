@@ -58,7 +58,7 @@ fn decided(decision: &Decision) -> Option<Event> {
 fn tried(attempt: &Attempt) -> Event {
     let outcome = match attempt.outcome.as_str() {
         "done" | "again" | "working" => Outcome::Done,
-        "retry" | "failed" | "give_up" => Outcome::Failed,
+        "retry" | "failed" | "give_up" | "expired" => Outcome::Failed,
         "running" => Outcome::Running,
         "cancelled" | "handed_back" => Outcome::Cancelled,
         _ => Outcome::Unknown,

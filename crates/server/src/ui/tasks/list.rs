@@ -36,7 +36,7 @@ struct Found {
 pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer {
     let before = query.before.as_deref();
     let before = before.and_then(|before| before.parse().ok());
-    let search = match query.filter.search(before, PAGE + 1) {
+    let search = match query.filter.search(viewer.zone_name(), before, PAGE + 1) {
         Ok(search) => search,
         Err(problem) => {
             let list = live("list", &refused(viewer.lang, &problem));
@@ -93,6 +93,9 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
             datalist id="kinds" { @for kind in kinds { option value=(kind) {} } }
             (choice("status", lang.pick("Status", "状态"), chosen.map(Status::as_str), any.into_iter().chain(statuses)))
             (Field::text("said", lang.pick("Last result contains", "最近结果包含"), filter.said.as_deref()))
+            (Field::text("tag", lang.pick("Tag", "标签"), filter.tag.as_deref()))
+            (Field::clock("from", lang.pick("Time from", "时间从"), filter.from.as_deref()))
+            (Field::clock("until", lang.pick("Time before", "时间早于"), filter.until.as_deref()))
             button type="submit" { (lang.pick("Show", "查看")) }
             @if !filter.is_empty() { a class="button" href=(here) { (lang.pick("Show all", "查看全部")) } }
         }
@@ -186,6 +189,10 @@ fn said(detail: &str) -> Markup {
 
 /// The API searches subjects by prefix, so a search inside them has no equivalent.
 fn equivalent(filter: &Filter) -> Equivalent {
-    let known = [("kind", &filter.kind), ("status", &filter.status)];
+    let known = [
+        ("kind", &filter.kind),
+        ("status", &filter.status),
+        ("tag", &filter.tag),
+    ];
     Equivalent::call("GET", address("/api/v1/tasks", known)).listing("task", pairs(known))
 }

@@ -1,12 +1,14 @@
 //! One task: its status, timeline, actions and receipts.
 
 use almanack_core::history::{self, Decision, Kept};
-use almanack_core::{reserved::is_reserved, store::HistoryPage};
+use almanack_core::{reserved::is_reserved, store::HistoryPage, task::why::Why};
+use almanack_engine::kinds;
 
 use super::{about, change, command, filter::Filter, of_kind, origin, payload, story, words};
 use crate::call::At;
 use crate::receipts::{parse_receipt_id, receipt_id};
 use crate::tasks::{find_current, nothing_there, parse_history_cursor};
+use crate::ui::kinds::held_up;
 use crate::ui::prelude::*;
 
 #[derive(Debug, Deserialize)]
@@ -32,9 +34,11 @@ pub(crate) async fn show(At(identity): At, Sought(state, viewer, query): Sought<
         None => None,
     };
     let story = history::page(records, before, story::SHOWN);
+    let known = state.rescheduler.kinds();
+    let why = kinds::why_of(&*state.store, &known, &task, viewer.now).await?;
     let body = html! {
         @if let Some(label) = label { (label) }
-        (parts::live("now", &now(&viewer, &task)))
+        (parts::live("now", &now(&viewer, &task, &why)))
         (change::acts(&viewer, &task))
         @if viewer.may(Scope::Operate) && !is_reserved(&identity.kind) { (changing(&viewer, &task, &query)) }
         (parts::live("life", &story::show(&viewer, &task, &story)))
@@ -57,7 +61,7 @@ async fn shown(state: &AppState, identity: &Identity, last: Option<TaskId>) -> R
     }
 }
 
-fn now(viewer: &Viewer, task: &Task) -> Markup {
+fn now(viewer: &Viewer, task: &Task, why: &Why) -> Markup {
     let (when, when_zh) = match (task.due_at, task.is_live()) {
         (Some(_), _) => ("Next attempt", "下次尝试"),
         (None, true) => ("Was due", "应开始于"),
@@ -69,6 +73,7 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
     let is_firing = links::fired_schedule(&task.identity).is_some();
     facts! { viewer.lang;
         "Status", "状态" { (status(viewer.lang, task.status, task.is_live())) }
+        "Held up", "未能开始" if (let Some(reason) = held_up(viewer, why)) { (reason) }
         when, when_zh { (viewer.at(task.due_at.unwrap_or(task.execute_at))) }
         "Attempts", "尝试" { a href="#attempts" { (parts::attempts(task.attempt, task.max_retry)) } }
         "Kind", "类型" { (of_kind(&task.identity.kind, &Filter::default())) }
@@ -80,6 +85,8 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
         "Lease expires", "租约到期" if (let Some(until) = lease) { (viewer.at(until)) }
         "Last started", "最近开始" if (let Some(at) = task.started_at) { (viewer.at(at)) }
         "Last ended", "最近结束" if (let Some(at) = task.finished_at) { (viewer.at(at)) }
+        "Expires", "过期时间" if (let Some(at) = task.expiry.at) { (viewer.at(at)) }
+        "Tags", "标签" if (!task.tags.is_empty()) { (task.tags.as_text()) }
         "Callback URL", "回调网址" if (let Some(url) = &task.callback_url) { code { (url) } }
         "Revision", "修订" if (task.revision.0 > 0) { (task.revision.0) }
         "Log", "日志" if (is_firing && viewer.may(Scope::Operate)) {

@@ -83,6 +83,7 @@ pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
         "give_up" => "failed", "Failed, not retried", "失败，不再重试";
         "lease_expired" => "unknown", "Node lost", "节点失联";
         "handed_back" => "cancelled", "Handed back", "已交还";
+        "expired" => "failed", "Expired, not tried", "已过期，未尝试";
         "running" => "running", "Running", "运行中";
         "cancelled" => "cancelled", "Cancelled", "已取消";
         "taken_away" => "cancelled", "Claim lost", "领取权已失效";

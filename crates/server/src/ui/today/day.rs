@@ -69,7 +69,9 @@ impl Day {
             statuses: store.count_statuses(SEARCHED).await?,
             finished: store.load_finished(from, soon, PAST_MAX).await?,
             running: store.load_running(RUNNING_MAX).await?,
-            upcoming: store.load_upcoming(until, AHEAD_MAX).await?,
+            upcoming: store
+                .load_upcoming(Timestamp::MIN, until, AHEAD_MAX)
+                .await?,
             slots: store.load_slots_between(from, soon, PAST_MAX).await?,
             schedules: planned(state, now, until).await?,
             sources: store.list_sources(&sources(false, SOURCES_MAX)).await?.rows,
@@ -189,7 +191,7 @@ async fn editions(state: &AppState) -> Result<Vec<Account>> {
     for (place, line) in lines.iter().enumerate() {
         let ended_as = line.edition.archived_from.unwrap_or(line.edition.state);
         if place < EDITIONS_NEWEST || ended_as != EditionState::Published {
-            match state.store.load_account(line.edition.date).await {
+            match state.store.load_account(line.edition.id).await {
                 // Its own page shows the error; this one shows the others (SF-06).
                 Err(error) if error.is_unreadable() => {}
                 account => accounts.extend(account?),

@@ -198,8 +198,8 @@ fn looked(viewer: &Viewer, source: &Source, look: &PastLook) -> Mark {
 
 fn batches(viewer: &Viewer, day: &Day) -> Lane {
     let all = day.editions.iter().flat_map(|account| {
-        let (batches, date) = (account.batches.iter(), account.edition.date);
-        batches.map(move |batch| tried_batch(viewer.lang, date, batch))
+        let (batches, id) = (account.batches.iter(), account.edition.id);
+        batches.map(move |batch| tried_batch(viewer.lang, id, batch))
     });
     let steps = day.upcoming.iter();
     let steps = steps.filter(|task| task.identity.kind.as_str() == EDITION_RUN);
@@ -208,26 +208,26 @@ fn batches(viewer: &Viewer, day: &Day) -> Lane {
     lane(name, "/ui/editions", all.chain(steps))
 }
 
-fn tried_batch(lang: Lang, date: Date, batch: &Batch) -> Mark {
+fn tried_batch(lang: Lang, id: EditionId, batch: &Batch) -> Mark {
     let outcome = match batch.status {
         batch::Status::Running => Outcome::Running,
         batch::Status::Success => Outcome::Done,
         batch::Status::Partial | batch::Status::Failed => Outcome::Failed,
     };
     let (index, stories, name) = (batch.index, batch.story_count, outcome.name(lang));
-    let label = say!(lang; "{date}, batch {index}: {stories} stories, {name}",
-        "{date} 第 {index} 批：{stories} 篇，{name}");
-    Mark::new(batch.started_at, outcome, label, links::edition(date)).until(batch.ended_at)
+    let label = say!(lang; "{id}, batch {index}: {stories} stories, {name}",
+        "{id} 第 {index} 批：{stories} 篇，{name}");
+    Mark::new(batch.started_at, outcome, label, links::edition(id)).until(batch.ended_at)
 }
 
 fn deliveries(viewer: &Viewer, day: &Day) -> Lane {
     let marks = day.editions.iter().flat_map(|account| {
-        let date = account.edition.date;
+        let id = account.edition.id;
         account.deliveries.iter().map(move |delivery| {
             let outcome = delivered(delivery.state);
             let (to, part) = (&delivery.destination, delivery.part);
-            let label = format!("{date} → {to} {part}: {}", outcome.name(viewer.lang));
-            Mark::new(delivery.updated_at, outcome, label, links::edition(date))
+            let label = format!("{id} → {to} {part}: {}", outcome.name(viewer.lang));
+            Mark::new(delivery.updated_at, outcome, label, links::edition(id))
         })
     });
     let name = viewer.lang.pick("Deliveries", "投递");

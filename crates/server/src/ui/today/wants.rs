@@ -53,13 +53,13 @@ fn deliveries(viewer: &Viewer, day: &Day) -> Vec<Markup> {
     let all = day.editions.iter().flat_map(|account| {
         let unknown = |one: &&Delivery| one.state == delivery::State::Unknown;
         let unconfirmed = account.deliveries.iter().filter(unknown);
-        unconfirmed.map(|one| (account.edition.date, one))
+        unconfirmed.map(|one| (account.edition.id, one))
     });
-    let wants = all.map(|(date, one)| {
+    let wants = all.map(|(id, one)| {
         let to = &one.destination;
-        let text = say!(viewer.lang; "Delivery of the edition of {date} to {to} is unconfirmed",
-            "{date} 的日报是否送达 {to} 尚未确认");
-        want(viewer, BAD, text, links::edition(date), one.updated_at)
+        let text = say!(viewer.lang; "Delivery of the edition of {id} to {to} is unconfirmed",
+            "{id} 的日报是否送达 {to} 尚未确认");
+        want(viewer, BAD, text, links::edition(id), one.updated_at)
     });
     wants.collect()
 }
@@ -89,8 +89,9 @@ fn watch(viewer: &Viewer, alert: &alert::Alert) -> Markup {
     let href = match &alert.key.about {
         About::Schedule(name) => links::schedule(name),
         About::Source(id) => links::source(*id),
-        About::Edition(date) | About::Delivery { date, .. } => links::edition(*date),
+        About::Edition(edition) | About::Delivery { edition, .. } => links::edition(*edition),
         About::Kind(kind) => format!("/ui/tasks?kind={}", kind.as_str()),
+        About::Calendar(_) => "/ui/schedules#calendars".to_owned(),
         About::Node(_) | About::Clock => "/ui/nodes".to_owned(),
         About::Fleet => "/ui/sources".to_owned(),
     };

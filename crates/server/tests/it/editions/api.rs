@@ -53,6 +53,7 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
       },
       "created_at": "2026-01-05T08:00:00Z",
       "date": "2026-01-05",
+      "degraded": {},
       "deliveries": [
         {
           "attempts": 1,
@@ -91,6 +92,8 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
           "updated_at": "2026-01-05T08:00:00Z"
         }
       ],
+      "due_at": null,
+      "name": "default",
       "plan": {
         "batches_done": 1,
         "batches_planned": 1,
@@ -105,8 +108,10 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
       "stories": [
         {
           "batch": 1,
+          "comment_count": 3,
           "comment_summary": null,
           "content_summary": null,
+          "degraded_by": null,
           "discussion_url": "https://news.ycombinator.com/item?id=1",
           "error": "the translation of its title is missing",
           "key": "hn:1",
@@ -123,8 +128,10 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
         },
         {
           "batch": 1,
+          "comment_count": 3,
           "comment_summary": "摘要：comment on 2",
           "content_summary": "摘要：article 2",
+          "degraded_by": null,
           "discussion_url": "https://news.ycombinator.com/item?id=2",
           "error": null,
           "key": "hn:2",
@@ -132,6 +139,7 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
           "original_title": "Story 2",
           "published_at": "1970-01-01T00:00:00Z",
           "rank": 2,
+          "reading_minutes": 1,
           "retry_at": null,
           "retry_count": 0,
           "score": 998,
@@ -205,6 +213,8 @@ async fn editions_are_listed_newest_day_first_page_by_page() {
       },
       "created_at": "2026-01-05T08:00:00Z",
       "date": "2026-01-05",
+      "due_at": null,
+      "name": "default",
       "published_at": null,
       "reason": null,
       "revision": 0,
@@ -269,13 +279,15 @@ async fn a_document_is_markdown_or_json_with_all_it_was_made_from() {
       "body": "plain 2026-01-05 r1\n1 译：Story 1 摘要：article 1\n",
       "body_digest": "5d8fa5200580792a",
       "date": "2026-01-05",
-      "inputs_digest": "e890a6a9ea5e8433",
+      "inputs_digest": "db65f447244387cd",
       "language": "zh-CN",
       "left_out": 0,
       "made_at": "2026-01-05T08:00:00Z",
+      "overview": "译：Story 1 — 摘要：article 1",
       "revision": 1,
       "stories": [
         {
+          "comment_count": 3,
           "comment_summary": "摘要：comment on 1",
           "content_summary": "摘要：article 1",
           "discussion_url": "https://news.ycombinator.com/item?id=1",
@@ -284,6 +296,7 @@ async fn a_document_is_markdown_or_json_with_all_it_was_made_from() {
           "original_title": "Story 1",
           "published_at": "1970-01-01T00:00:00Z",
           "rank": 1,
+          "reading_minutes": 1,
           "score": 999,
           "title": "译：Story 1",
           "url": "https://pages.test/1"

@@ -110,7 +110,7 @@ async fn ed_21_a_destination_that_fails_leaves_it_aggregating_and_that_is_no_suc
 async fn ed_32_an_edition_of_which_every_story_failed_is_reported_to_be_empty() {
     let stand = Newsstand::open().await;
     stand.news.decide(|call, _| match call {
-        Call::Titles(_) => InjectedFault::Fails(FailureClass::Transient),
+        Call::Titles(_) => InjectedFault::Fails(FailureClass::Unusable),
         _ => InjectedFault::Well,
     });
     let shown = stand.world.post(SYNC, "").await.json();
@@ -184,7 +184,10 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
     let again = stand.world.post("/trigger-export", "").await.json();
     assert_eq!(again["receipt"]["rule"], "unchanged");
 
-    let handler = RunHandler(stand.editions.clone());
+    let handler = RunHandler {
+        editions: stand.editions.clone().into(),
+        clock: stand.editions.clock.clone(),
+    };
     for number in 1..20 {
         let task = stand.world.claim(number).await;
         let outcome = handler.attempt(&task).await;
@@ -541,7 +544,11 @@ async fn ed_20_a_day_that_was_left_open_is_finished_by_its_date() {
         (&shown["success"], &shown["status"]),
         (&json!(true), &json!("published"))
     );
-    let account = stand.editions.account(date("2026-01-06")).await.unwrap();
+    let account = stand
+        .editions
+        .account(date("2026-01-06").into())
+        .await
+        .unwrap();
     assert_ne!(
         account.edition.state.as_str(),
         "archived",

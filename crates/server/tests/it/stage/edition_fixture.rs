@@ -118,7 +118,7 @@ fn document(title: &str, word: &str, published: &[Timestamp]) -> Look {
 /// The edition of the day before is published, and readers have it.
 async fn publish_the_day_before(stage: &Stage) {
     stage.news.heal();
-    let day = stage.editions.today().yesterday().unwrap();
+    let day = stage.editions.today().date.yesterday().unwrap();
     let path = format!("/trigger-export-sync?date={day}");
     let built = stage.world.post(&path, "").await;
     assert_eq!(built.json()["success"], true, "{}", built.body);

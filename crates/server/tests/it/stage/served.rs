@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     editions::made_from,
-    harness::{World, reporting},
+    harness::{World, reporting, work},
     scripted::{Lines, watching},
 };
 
@@ -56,7 +56,7 @@ impl Stage {
         let mut world = World::built(store, open(), true, |store, clock| {
             let editions = made_from(store, clock, &news);
             made = Some(editions.clone());
-            (Tick::default(), Some(editions))
+            (Tick::default(), editions.into())
         });
         let editions = made.unwrap();
         world.app = face(&world, &editions, open());
@@ -123,8 +123,11 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
         watching: Some(watching()),
-        editions: Some(editions.clone()),
+        editions: editions.clone().into(),
         public_editions: true,
+        newsletter: None,
+        reader_pages: almanack_server::ReaderPages::default(),
+        work: Some(work(&store, &world.clock)),
         tick: Tick::default(),
         reporting: reporting(&store, world.clock.clone(), Arc::new(Blink)),
         store: store.clone(),

@@ -319,13 +319,13 @@ async fn days_that_are_none_are_reported() {
         ("/ui/editions/tomorrow", 422),
         ("/ui/editions/2030-01-01", 422),
         ("/ui/editions/2026-01-04", 404),
-        ("/ui/editions?before=x", 422),
+        ("/ui/editions?after=x", 422),
     ] {
         let page = stand.world.look(path).await;
         assert_eq!(page.status, status, "{path}");
         check_page(&page);
     }
-    let page = stand.world.look(&format!("{LIST}?before={TODAY}")).await;
+    let page = stand.world.look(&format!("{LIST}?after={TODAY}")).await;
     assert_eq!(page.status, 200);
 }
 

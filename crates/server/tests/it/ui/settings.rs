@@ -60,7 +60,7 @@ async fn tokens_and_users_are_for_admins() {
     assert_eq!(page.status, 200, "{}", page.body);
     check_structure(&page);
     let rows = all(&page, "section[aria-labelledby=tokens-title] tr[data-row]");
-    assert_eq!(rows.len(), 3, "{rows:?}");
+    assert_eq!(rows.len(), 4, "{rows:?}");
     assert!(words(&page).contains("No users."));
     for token in house.world.store.load_tokens().await.unwrap() {
         assert!(!page.body.contains(&token.hash), "no hash on a page");
@@ -85,7 +85,7 @@ async fn tokens_and_users_are_for_admins() {
         assert_eq!(house.get(revoke, scope, "en").await.status, 403, "{scope}");
         assert_eq!(house.post(revoke, scope, &[]).await.status, 403, "{scope}");
     }
-    assert_eq!(house.names().await, ["admin", "operate", "read"]);
+    assert_eq!(house.names().await, ["admin", "operate", "read", "work"]);
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn a_token_that_cannot_be_made_leaves_the_form_filled_in() {
         assert_eq!(all(&page, "main [role=alert]").len(), 1, "{fields:?}");
         assert_eq!(attributes(&page, "input[name=days]", "value"), [days]);
     }
-    assert_eq!(house.names().await, ["admin", "operate", "read"]);
+    assert_eq!(house.names().await, ["admin", "operate", "read", "work"]);
 }
 
 #[tokio::test]

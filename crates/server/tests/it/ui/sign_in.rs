@@ -8,6 +8,7 @@ use almanack_core::{
     time::Clock,
     token::Scope,
 };
+use almanack_engine::editions::EditionSet;
 use almanack_server::{
     Tick,
     access::{Access, REMEMBERED_FOR},
@@ -475,7 +476,7 @@ async fn a_browser_that_does_not_keep_the_session_learns_why() {
 #[tokio::test]
 async fn pages_answer_to_the_hosts_that_are_allowed() {
     let named = ["almanack.example".to_owned()];
-    let nothing = |_: &_, _: &_| (Tick::default(), None);
+    let nothing = |_: &_, _: &_| (Tick::default(), EditionSet::default());
     let world = World::answering(store().await, Access::Tokens, true, named.to_vec(), nothing);
     for (host, status) in [
         ("localhost:8080", 200),

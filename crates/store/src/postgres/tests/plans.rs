@@ -5,8 +5,8 @@ use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use crate::{
-    activity, edition, entry, migrate, overview, postgres::SESSION_OPTIONS, run_log, schedule,
-    sign_in, source, task,
+    activity, coming, edition, entry, find, inbox, migrate, overview, postgres::SESSION_OPTIONS,
+    run_log, schedule, sign_in, source,
 };
 
 /// Two thousand sources of which few are odd, with thirty entries each.
@@ -94,6 +94,30 @@ async fn sources_and_entries_are_found_by_their_indexes() {
     }
 }
 
+/// Most of the inbox is answered, and what waits is a few rows: they alone are looked at, each with
+/// the one before it.
+#[tokio::test]
+async fn wk_03_the_inbox_is_taken_by_its_indexes() {
+    let schema = Schema::create().await;
+    let client = session(&schema).await;
+    let fill = "insert into inbox (nth, asked_at_us, answered_at_us, version, verb, kind, subject, \
+         role, request) select n / 1000, 0, case when n < 59000 then n end, 1, 'put', 'K', \
+         n % 1000, '', '' from generate_series(1000, 60999) n; analyze inbox";
+    for fill in ["", fill] {
+        client.batch_execute(fill).await.unwrap();
+        for (text, values, index) in [
+            (inbox::TAKE, "1, 10", "inbox_waiting"),
+            (inbox::TAKE, "1, 10", "inbox_identity"),
+            (inbox::COUNT_NEWER, "1", "inbox_waiting"),
+        ] {
+            let plan = plan(&client, text, values).await;
+            assert!(plan.contains(index), "{index} is not used:\n{text}\n{plan}");
+            let walks = ["Seq Scan", "Sort"].iter().any(|bad| plan.contains(bad));
+            assert!(!walks, "{text}\n{plan}");
+        }
+    }
+}
+
 /// Words are looked up together with numbers, however many entries there are.
 #[tokio::test]
 async fn ss_24_words_are_found_by_their_index() {
@@ -140,16 +164,20 @@ const FILL_EDITIONS: &str = "insert into edition (edition_on, version, state, re
 async fn editions_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let (day, page) = ("'2026-01-01'", "',init,', 0, '~', 0, 20");
-    let taken = "'init', null, 0, null, 0, null, 0, null, null, null, 0, '2026-01-01', 1";
+    let (day, page) = ("'2026-01-01'", "',init,', 0, 0, '2026-01-01', '~', 20");
+    let named = "',init,', 0, 0, '', '2026-01-01', '~', 20";
+    let taken = "'init', null, 0, null, 0, null, 0, null, null, null, 0, null, null, null, \
+         null, null, null, null, '2026-01-01', 1";
     let skipped = "'', 0, '2026-01-01', 2";
     let rows = [
         (edition::LOAD, day, "edition_pkey"),
         (edition::TAKE, taken, "edition_pkey"),
-        (edition::LIST, page, "edition_pkey"),
-        (edition::LIST_LIVE, page, "edition_live"),
-        (edition::LIST_LIVE, page, "Index Scan using story_"),
-        (edition::LIST_LIVE, page, "batch_pkey"),
+        (edition::list::LIST, page, "edition_day"),
+        (edition::list::LIST_LIVE, page, "edition_live_day"),
+        (edition::list::LIST_NAME, named, "edition_pkey"),
+        (edition::list::LIST_NAME_LIVE, named, "edition_live"),
+        (edition::list::LIST_LIVE, page, "Index Scan using story_"),
+        (edition::list::LIST_LIVE, page, "batch_pkey"),
         (edition::LOAD_STORIES, day, "story_edition_on_rank_key"),
         (edition::LOAD_BATCHES, day, "batch_pkey"),
         (edition::LOAD_DELIVERIES, day, "delivery_pkey"),
@@ -160,6 +188,11 @@ async fn editions_are_found_by_their_indexes() {
             "edition_document_pkey",
         ),
         (edition::LOAD_NEWEST_DOCUMENT, day, "edition_document_pkey"),
+        (
+            edition::LOAD_REVISIONS,
+            "'2026-01-01', 9",
+            "edition_document_pkey",
+        ),
         (edition::PRUNE_STORIES, day, "Index Scan using story_"),
         (edition::PRUNE_BATCHES, day, "batch_pkey"),
     ];
@@ -206,17 +239,20 @@ const FILL_PAGES: &str = "insert into task (subject, kind, status, is_current, e
 async fn pages_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let page = "50, null, null, null, null, 99999, 10";
-    let (found, window) = ("50, null, null, null, null", "10, 20, 5");
+    let page = "50, null, null, null, null, null, null, null, 99999, 10";
+    let (found, window) = ("50, null, null, null, null, null, null, null", "10, 20, 5");
     let past = "10, 20, '{1,2}'";
     let (listed, named) = (
-        "99999, 10, 'K', null, null, 10",
+        "99999, 10, 'K', null, null, null, null, null, null, null, 10",
         "'a', 'z', null, null, 1, null, null, 10",
     );
+    let tagged = "99999, 10, null, null, null, null, null, null, null, 'x', 'x', 10";
     let about = "50, 99999, null, 0, null, null, 10";
     let rows = [
-        (task::EXAMINED_TO, "99999, 50", "Backward using task_pkey"),
-        (task::LIST_POSTGRES, listed, "Backward using task_pkey"),
+        (find::TAGGED_TO, "'x', 99999, 50", "task_tag_pkey"),
+        (find::LIST.tagged[1], tagged, "task_tag_pkey"),
+        (find::EXAMINED_TO, "99999, 50", "Backward using task_pkey"),
+        (find::LIST.all[1], listed, "Backward using task_pkey"),
         (schedule::EXAMINED_TO, "'a', 50", "schedule_name_key"),
         (schedule::LIST, named, "schedule_name_key"),
         (overview::SEARCH_POSTGRES, page, "Backward using task_pkey"),
@@ -226,7 +262,8 @@ async fn pages_are_found_by_their_indexes() {
         (overview::ENDED_POSTGRES, "10, 20", "task_pkey"),
         (overview::ENDED_PAST_POSTGRES, past, "past_claim_pkey"),
         (overview::ENDED_PAST_POSTGRES, past, "task_pkey"),
-        (overview::UPCOMING, "'K1', 5, 50, 10", "task_due"),
+        (overview::UPCOMING, "'K1', 5, 0, 50, 10", "task_due"),
+        (coming::LANE_POSTGRES, "'K1', 5, 0, 50, 10", "task_due"),
         (overview::RUNNING_POSTGRES, "10", "task_pkey"),
         (overview::SLOTS_BETWEEN, window, "slot_last_at"),
         (overview::SLOTS_BETWEEN, window, "slot_several"),
@@ -244,8 +281,8 @@ async fn pages_are_found_by_their_indexes() {
         (sign_in::REMOVE_USER[1], "'1'", "session_holder"),
     ];
     let sorted = [
-        task::EXAMINED_TO,
-        task::LIST_POSTGRES,
+        find::EXAMINED_TO,
+        find::LIST.all[1],
         schedule::EXAMINED_TO,
         schedule::LIST,
         overview::SEARCH_POSTGRES,

@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, sync::Arc};
 use almanack_core::{
     reschedule::{Put, Request},
     store::{ClaimRequest, Store},
-    task::{ClaimedTask, Priority, Revision, Status, TaskId, Term},
+    task::{ClaimedTask, Expires, Expiry, Priority, Revision, Status, TaskId, Term},
 };
 use almanack_testkit::fixture::{
     LEASE, PUBLISH, START, at, cancel, claim_request, kind, payload, put,
 };
 use jiff::SignedDuration;
 
-use super::{ask, claim_one, claimed, done, end, plant, plant_many, refused, task};
+use super::{ask, call_options, claim_one, claimed, done, end, plant, plant_many, refused, task};
 
 const TINY: SignedDuration = SignedDuration::from_micros(1);
 
@@ -54,12 +54,41 @@ pub(crate) async fn rs_15_only_due_tasks_are_claimed_and_never_early(store: Arc<
     assert_eq!(taken.id, due);
 }
 
+/// However a store shares the work of a large claim: no task is taken twice, no limit is passed,
+/// nothing due is left, and the claim knows all its tasks when its node has died.
+pub(crate) async fn a_large_claim_is_one_claim(store: Arc<dyn Store>) {
+    plant_many(&*store, "article", PUBLISH, 900, START).await;
+    plant_many(&*store, "mail", "MAIL", 30, START).await;
+    let taken = claimed(&*store, limited(1, 800, &[("MAIL", 7)])).await;
+    let counts = per_kind(&taken);
+    assert!(counts["MAIL"] <= 7 && taken.len() <= 800, "{counts:?}");
+    let expired = store.load_expired(START + LEASE, 10).await.unwrap();
+    let mut known: Vec<TaskId> = expired[0].tasks.iter().map(|task| task.id).collect();
+    let mut ids: Vec<TaskId> = taken.iter().map(|task| task.id).collect();
+    ids.sort();
+    known.sort();
+    assert_eq!((expired.len(), &known), (1, &ids));
+    ids.dedup();
+    assert_eq!(ids.len(), taken.len(), "each once");
+    let mut left = 930 - taken.len();
+    for claim in 2..6 {
+        left -= claimed(&*store, claim_request(claim, START, 600))
+            .await
+            .len();
+    }
+    assert_eq!(left, 0);
+    let nothing = store.claim(claim_request(9, START, 600)).await.unwrap();
+    assert_eq!((nothing.tasks.len(), nothing.next_due_at), (0, None));
+}
+
 /// What the handler gets, and what the row says meanwhile.
 pub(crate) async fn a_claim_raises_term_and_attempt_and_describes_the_task(store: Arc<dyn Store>) {
     let request = Put {
         payload: Some(payload(r#"{"article": 1}"#)),
         callback_url: Some("http://127.0.0.1:9/".to_owned()),
+        call_options: Some(Box::new(call_options())),
         max_retry: Some(2),
+        expires: Some(Expires::After(60)),
         revision: Some(Revision(4)),
         ..put("article:1", PUBLISH, START)
     };
@@ -76,6 +105,8 @@ pub(crate) async fn a_claim_raises_term_and_attempt_and_describes_the_task(store
         started_at: at(5),
         payload: request.payload.unwrap(),
         callback_url: request.callback_url,
+        call_options: request.call_options,
+        expiry: Expiry::of(Expires::After(60), START),
         revision: Revision(4),
     };
     assert_eq!(taken, expected);

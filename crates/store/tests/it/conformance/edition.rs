@@ -10,8 +10,10 @@ use almanack_core::{
         batch, delivery,
         delivery::Delivery,
         document::Document,
+        hold::{Decision, Hold, HoldReason, OnSilence, Verdict},
+        ladder::Cause,
         rules::STORIES_MAX,
-        story::{self, Note, Story, Written},
+        story::{self, CommentNote, Note, Story, Written},
     },
     store::{EditionFilter, EditionWritten, Error, Store},
     time::LATEST,
@@ -27,16 +29,16 @@ use super::{account_of, changed, opened};
 /// Created once, in `init`; opening it again answers what is there, however late it is.
 pub(crate) async fn ed_04_a_day_is_opened_once(store: Arc<dyn Store>) {
     let new = Edition::new(day(0), START);
-    let first = store.open_edition(day(0), START).await.unwrap();
+    let first = store.open_edition(day(0).into(), START).await.unwrap();
     assert_eq!(first, (new.clone(), true));
-    let again = store.open_edition(day(0), at(60)).await.unwrap();
+    let again = store.open_edition(day(0).into(), at(60)).await.unwrap();
     assert_eq!(again, (new.clone(), false));
-    let next = store.open_edition(day(1), at(60)).await.unwrap();
+    let next = store.open_edition(day(1).into(), at(60)).await.unwrap();
     assert_eq!(next, (Edition::new(day(1), at(60)), true));
     let mut change = Change::of(new);
     change.edition.state = State::ListFetched;
     changed(&*store, change).await;
-    let (worked_on, created) = store.open_edition(day(0), at(120)).await.unwrap();
+    let (worked_on, created) = store.open_edition(day(0).into(), at(120)).await.unwrap();
     assert_eq!((worked_on.state, created), (State::ListFetched, false));
     assert_eq!(worked_on.version, 1);
 }
@@ -48,7 +50,7 @@ pub(crate) async fn ed_14_of_many_who_open_a_day_one_creates_it(store: Arc<dyn S
         for node in 0..8 {
             let store = Arc::clone(&store);
             nodes.push(tokio::spawn(async move {
-                store.open_edition(day(round), at(node)).await
+                store.open_edition(day(round).into(), at(node)).await
             }));
         }
         let mut answers = Vec::new();
@@ -70,15 +72,21 @@ pub(crate) async fn an_unknown_day_has_nothing_and_takes_nothing(store: Arc<dyn 
     change.document = Some(document(day(0), 1, &[]));
     let written = store.write_edition(change).await.unwrap();
     assert_eq!(written, EditionWritten::Lost);
-    assert_eq!(store.load_account(day(0)).await.unwrap(), None);
-    assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
-    assert_eq!(store.load_document(day(0), Some(1)).await.unwrap(), None);
+    assert_eq!(store.load_account(day(0).into()).await.unwrap(), None);
+    assert_eq!(
+        store.load_document(day(0).into(), None).await.unwrap(),
+        None
+    );
+    assert_eq!(
+        store.load_document(day(0).into(), Some(1)).await.unwrap(),
+        None
+    );
     let filter = EditionFilter {
         limit: 9,
         ..EditionFilter::default()
     };
     assert_eq!(store.list_editions(&filter).await.unwrap().len(), 1);
-    let (_, created) = store.open_edition(day(0), START).await.unwrap();
+    let (_, created) = store.open_edition(day(0).into(), START).await.unwrap();
     assert!(created);
     assert_eq!(account_of(&*store, day(0)).await.stories, []);
 }
@@ -106,8 +114,27 @@ fn full_edition(seen: &Edition) -> Edition {
         reopened_at: Some(moment()),
         published_at: Some(LATEST),
         reason: Some(odd()),
+        hold: Some(full_hold()),
+        due_at: Some(moment()),
+        ready_at: Some(LATEST),
+        improving_at: Some(moment()),
+        overview: Some(odd()),
         updated_at: at(7),
         ..seen.clone()
+    }
+}
+
+/// Decided, by a person with an odd name (ED-39).
+fn full_hold() -> Hold {
+    Hold {
+        until: Some(moment()),
+        on_silence: OnSilence::Publish,
+        decision: Some(Decision {
+            verdict: Verdict::Approved,
+            by: odd(),
+            at: LATEST,
+        }),
+        ..Hold::new(HoldReason::Quality, moment())
     }
 }
 
@@ -116,6 +143,7 @@ fn full_story(number: u32) -> Story {
     full.listed.discussion_url = Some(odd());
     ODD.clone_into(&mut full.listed.title);
     full.listed.score = Some(i64::MIN);
+    full.listed.comment_count = Some(u32::MAX);
     full.listed.published_at = Some(moment());
     full.listed.text = Some(String::new());
     Story {
@@ -125,7 +153,11 @@ fn full_story(number: u32) -> Story {
             title: Some(odd()),
             content_summary: Some(String::new()),
             comment_summary: Some(odd()),
-            note: Some(Note::NotSummarised),
+            note: Some(Note::Extractive),
+            degraded_by: Some(Cause::Model),
+            comment_note: Some(CommentNote::Unread),
+            image_url: Some(odd()),
+            reading_minutes: Some(u32::MAX),
         },
         error_message: Some(odd()),
         retry_count: u32::MAX,
@@ -183,7 +215,7 @@ fn bare(seen: &Edition) -> Change {
     let mut bare = Change::of(Edition {
         version: seen.version,
         revision: 3,
-        ..Edition::new(seen.date, START)
+        ..Edition::new(seen.id, START)
     });
     bare.stories = vec![story(1)];
     bare.batches = vec![batch(u32::MAX)];
@@ -202,7 +234,7 @@ pub(crate) async fn every_field_of_an_account_survives(store: Arc<dyn Store>) {
             let change = turn(&kept.edition);
             let expected = change.clone().apply(kept);
             changed(&*store, change).await;
-            kept = account_of(&*store, expected.edition.date).await;
+            kept = account_of(&*store, expected.edition.id).await;
             assert_eq!(kept, expected);
         }
     }
@@ -279,7 +311,7 @@ pub(crate) async fn the_largest_edition_survives(store: Arc<dyn Store>) {
     let expected: Account = change.clone().apply(seen);
     changed(&*store, change).await;
     assert_eq!(account_of(&*store, day(0)).await, expected);
-    let read = store.load_document(day(0), None).await.unwrap();
+    let read = store.load_document(day(0).into(), None).await.unwrap();
     assert_eq!(read, Some(made));
 }
 
@@ -288,20 +320,20 @@ pub(crate) async fn editions_share_no_rows(store: Arc<dyn Store>) {
     let mut expected = Vec::new();
     for (number, said) in ["monday", "tuesday"].into_iter().enumerate() {
         let seen = opened(&*store, i32::try_from(number).unwrap()).await;
-        let date = seen.edition.date;
+        let id = seen.edition.id;
         let mut change = full(&seen.edition);
         change.stories[0].error_message = Some(said.to_owned());
         change.batches[0].error_message = Some(said.to_owned());
         change.deliveries[0].detail = Some(said.to_owned());
-        let made = document(date, 3, &change.stories);
+        let made = document(id, 3, &change.stories);
         change.document = Some(made.clone());
         expected.push((change.clone().apply(seen), made));
         changed(&*store, change).await;
     }
     for (account, made) in expected {
-        let date = account.edition.date;
-        assert_eq!(account_of(&*store, date).await, account);
-        assert_eq!(store.load_document(date, None).await.unwrap(), Some(made));
+        let id = account.edition.id;
+        assert_eq!(account_of(&*store, id).await, account);
+        assert_eq!(store.load_document(id, None).await.unwrap(), Some(made));
     }
 }
 

@@ -61,7 +61,10 @@ pub(crate) async fn ed_16_a_lost_change_changes_nothing_at_all(store: Arc<dyn St
         let written = store.write_edition(stale).await.unwrap();
         assert_eq!(written, EditionWritten::Lost);
         assert_eq!(account_of(&*store, day(0)).await, before);
-        assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
+        assert_eq!(
+            store.load_document(day(0).into(), None).await.unwrap(),
+            None
+        );
     }
     // Deliveries of another document would not be in the account.
     let turned = turned_to(&*store, 1).await;
@@ -220,7 +223,7 @@ pub(crate) async fn ed_16_a_refused_change_changes_nothing_at_all(store: Arc<dyn
         assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
         assert_eq!(account_of(&*store, day(0)).await, before);
     }
-    let kept = store.load_document(day(0), None).await.unwrap();
+    let kept = store.load_document(day(0).into(), None).await.unwrap();
     assert_eq!(kept, Some(document(day(0), 1, &[])));
 }
 

@@ -105,11 +105,13 @@ pub(crate) async fn what_is_to_come_is_listed_soonest_first(store: Arc<dyn Store
     plant(&*store, put("article:4", PUBLISH, at(40)), START).await;
     let withdraw = Request::Cancel(cancel("article:4", PUBLISH));
     ask(&*store, &withdraw, START).await;
-    let until = |seconds: i64| store.load_upcoming(at(seconds), 10);
+    let until = |seconds: i64| store.load_upcoming(START, at(seconds), 10);
     let all = [soon, between, other, later];
     assert_eq!(numbers(until(61).await.unwrap()), all);
     assert_eq!(numbers(until(60).await.unwrap()), all[..3], "before it");
     assert_eq!(numbers(until(30).await.unwrap()), []);
+    let from = store.load_upcoming(at(45), at(60), 10).await.unwrap();
+    assert_eq!(numbers(from), all[1..3], "from a time on");
     claimed(&*store, claim_request(1, at(30), 1)).await;
     assert_eq!(numbers(until(61).await.unwrap()), all[1..], "one runs");
 }
@@ -123,7 +125,7 @@ pub(crate) async fn a_crowded_kind_does_not_hide_another(store: Arc<dyn Store>) 
     };
     let urgent = plant(&*store, urgent, START).await;
     let quiet = plant(&*store, put("article:1", "ARTICLE_AUDIT", at(500)), START).await;
-    let coming = store.load_upcoming(at(1_000), 3).await.unwrap();
+    let coming = store.load_upcoming(START, at(1_000), 3).await.unwrap();
     let coming = numbers(coming);
     assert_eq!(coming.len(), 4, "three of the crowd, one of the other kind");
     assert_eq!(coming.first(), Some(&urgent));

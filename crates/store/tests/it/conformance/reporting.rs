@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use almanack_core::{
     edition::account::Change,
-    event::outgoing::KIND,
+    event::outgoing::{Carried, KIND, Name, Subscription, Subscriptions, Wants},
     store::{EditionWritten, Finished, Store, TaskFilter, Written},
-    task::{NewTask, Payload, Priority, Revision, Status},
+    task::{Expiry, NewTask, Payload, Priority, Revision, Status, Tags},
 };
 use almanack_testkit::fixture::{
     PUBLISH, START, at, claim_request, found, identity, kind, next_look, payload, put, source,
@@ -26,9 +26,13 @@ pub(super) fn report(what: &str, due_at: Timestamp) -> NewTask {
         execute_at: due_at,
         payload: payload(r#"{"id": "x"}"#),
         callback_url: None,
+        call_options: None,
+        share_key: None,
+        expiry: Expiry::NEVER,
         priority: Priority::LOW,
         max_retry: 7,
         revision: Revision::NONE,
+        tags: Tags::NONE,
         origin: "subscription".to_owned(),
         replaces: None,
     }
@@ -67,6 +71,49 @@ pub(crate) async fn an_ending_is_reported_with_the_ending(store: Arc<dyn Store>)
         assert_eq!((row.created_at, row.priority), (at(2), Priority::LOW));
         assert_eq!(row.origin, "subscription");
     }
+}
+
+/// Events of endings that are written together travel together, in the order of the endings; those
+/// of endings that came too late are not among them.
+pub(crate) async fn endings_share_their_deliveries(store: Arc<dyn Store>) {
+    let subscriptions = Subscriptions {
+        source: "/test".to_owned(),
+        all: vec![Subscription {
+            name: Name::parse("audit").unwrap(),
+            wants: Wants::default(),
+            batch: Some(3),
+        }],
+    };
+    plant_many(&*store, "article", PUBLISH, 6, START).await;
+    let tasks = claimed(&*store, claim_request(1, START, 6)).await;
+    end(&*store, &tasks[1], &done(), at(1)).await;
+    let finish = |task| {
+        let mut finish = ending(task, &done(), at(2));
+        subscriptions.add_to(task, &mut finish);
+        finish
+    };
+    // Not in the order in which the rows are.
+    let finishes: Vec<_> = tasks.iter().rev().map(finish).collect();
+    for (round, first) in [Finished::Applied, Finished::Late].into_iter().enumerate() {
+        let answers = store.finish(finishes.clone()).await.unwrap();
+        assert_eq!((answers[0], answers[4]), (first, Finished::Late));
+        let id = |n: usize| format!("task-{}-1", tasks[n].id);
+        let expected = [
+            format!("event:{}+2@audit", id(5)),
+            format!("event:{}+1@audit", id(2)),
+        ];
+        let mut found = deliveries(&*store).await;
+        found.sort_by_key(|subject| !subject.contains("+2"));
+        assert_eq!(found, expected, "round {round}");
+    }
+    let reporting = claimed(&*store, claim_request(2, at(2), 10)).await;
+    assert_eq!(reporting.len(), 2);
+    let carried = reporting.iter().map(|task| match Carried::read(task) {
+        Some(Carried::Many(batch)) => batch.count(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(carried.sum::<usize>(), 5);
+    assert_eq!(reporting[0].execute_at, at(2));
 }
 
 /// A node that was too late sends no event; nor does a node that repeats an outcome.

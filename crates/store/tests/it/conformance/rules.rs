@@ -24,6 +24,36 @@ macro_rules! conformance {
                 current_rows_come_in_the_order_asked,
                 a_large_batch_is_answered_in_full,
             ]
+            expiry: [
+                wk_06_a_row_keeps_its_expiry_and_how_it_is_called,
+                wk_06_an_expired_task_is_claimed_to_be_ended,
+                wk_06_expired_tasks_of_any_kind_are_taken_and_no_others,
+                wk_06_an_expired_task_ends_untried,
+                wk_06_a_new_round_moves_the_expiry,
+            ]
+            find: [
+                tags_are_kept_changed_removed_and_found,
+                a_successor_has_the_tags_and_the_pruned_row_has_none,
+                each_filter_finds_what_it_says,
+                counts_are_by_kind_status_and_tag,
+                sf_01_a_list_by_tag_examines_rows_with_the_tag,
+            ]
+            newsletter: [
+                ed_43_a_subscriber_is_kept_with_every_field,
+                ed_43_of_writers_that_saw_the_same_subscriber_one_writes,
+                ed_43_who_unsubscribed_is_not_imported_again,
+                ed_43_subscribers_are_listed_counted_and_removed,
+                ed_43_an_edition_has_one_mailing_with_its_task,
+                ed_43_every_confirmed_subscriber_has_one_row,
+                ed_43_of_two_nodes_one_may_send,
+                ed_43_what_failed_waits_and_ends,
+            ]
+            bulk: [
+                wk_07_a_bulk_change_is_written_with_its_task,
+                wk_07_a_step_takes_effect_once,
+                wk_07_a_row_that_changed_meanwhile_is_counted,
+                wk_07_a_stopped_bulk_change_changes_nothing,
+            ]
             guard: [
                 rs_06_a_change_decided_before_a_claim_is_lost,
                 rs_06_a_change_decided_before_a_term_is_lost,
@@ -54,6 +84,7 @@ macro_rules! conformance {
                 ended_and_withdrawn_tasks_are_not_claimed,
                 a_claim_takes_no_more_than_its_slots,
                 a_claim_without_slots_takes_nothing,
+                a_large_claim_is_one_claim,
                 higher_priorities_go_first,
                 kinds_of_one_priority_share_evenly,
                 a_backlog_does_not_starve_another_kind,
@@ -86,6 +117,14 @@ macro_rules! conformance {
                 endings_are_answered_in_the_order_given,
                 the_first_of_two_endings_in_one_batch_counts,
                 rs_13_attempts_get_rows_exactly_when_core_says,
+            ]
+            work: [
+                wk_01_a_claim_of_kinds_takes_these_alone,
+                wk_01_a_claim_of_kinds_keeps_to_limits,
+                wk_01_taken_tasks_name_the_claim_they_run_under,
+                wk_01_an_ending_of_an_older_term_is_late,
+                wk_01_extending_never_shortens_a_lease,
+                wk_01_only_claims_without_running_tasks_are_forgotten,
             ]
             lease: [
                 a_claim_expires_with_its_lease,
@@ -289,6 +328,10 @@ macro_rules! conformance {
                 a_null_byte_in_an_edition_is_refused_or_kept,
                 names_that_are_too_long_are_refused,
             ]
+            edition_desk: [
+                ed_42_what_people_decided_about_an_edition_survives,
+                ed_42_revisions_are_listed_with_their_authors,
+            ]
             edition_write: [
                 ed_16_a_lost_change_changes_nothing_at_all,
                 ed_16_a_repeated_change_is_lost,
@@ -304,14 +347,20 @@ macro_rules! conformance {
                 ed_30_counts_are_those_of_the_rows,
                 filters_of_editions_narrow_alone_and_together,
                 pages_of_editions_cover_every_day_once,
+                ed_37_editions_of_several_names_are_listed_and_kept_apart,
+                ed_31_pruning_knows_the_days_of_named_editions,
+                ed_37_shared_texts_are_kept_and_forgotten,
                 documents_are_found_by_revision,
                 editions_that_changed_lately_are_listed,
+                ed_34_published_editions_follow_each_other,
+                ed_34_published_editions_are_found_by_what_they_say,
                 ed_31_pruning_keeps_the_edition_and_its_document,
                 ed_31_pruning_takes_only_what_it_may,
                 ed_31_who_saw_an_edition_before_it_was_pruned_decides_again,
             ]
             reporting: [
                 an_ending_is_reported_with_the_ending,
+                endings_share_their_deliveries,
                 a_late_ending_is_not_reported,
                 of_many_endings_those_are_reported_that_took_effect,
                 what_is_being_reported_is_left_alone,
@@ -326,6 +375,27 @@ macro_rules! conformance {
                 a_node_s_troubles_are_those_it_said_last,
                 a_store_knows_how_large_it_is,
                 dp_24_the_time_is_remembered_and_an_accepted_one_is_not_undone,
+            ]
+            pace: [
+                wk_04_a_paused_kind_is_not_claimed_and_its_tasks_stay,
+                wk_04_a_pause_leaves_what_runs_alone,
+                wk_04_a_pause_ends_by_itself,
+                wk_04_a_pause_is_kept_with_every_field,
+                wk_05_a_claim_takes_no_more_than_the_rate_allows,
+                wk_05_a_rate_bounds_its_kind_over_all_priorities,
+                wk_05_claimers_at_once_stay_within_the_rate,
+                wk_05_claims_are_paced_as_the_rules_say,
+                wk_05_keys_are_paced_as_the_rules_say,
+                wk_05_nodes_at_once_share_the_starts_of_a_key,
+                buckets_that_are_full_again_are_forgotten,
+            ]
+            share: [
+                keys_share_a_claim_and_the_rest_goes_by_time,
+                within_a_key_the_earliest_goes_first,
+                more_keys_than_slots_go_round,
+                turns_begin_behind_the_last_key_and_wrap,
+                turns_keep_to_priorities_limits_and_other_kinds,
+                a_changed_payload_changes_the_key,
             ]
             permit: [
                 places_are_shared_by_all_visitors,
@@ -391,6 +461,11 @@ macro_rules! conformance {
                 claims_are_listed_by_when_they_end,
                 slots_of_all_schedules_are_found_by_time,
                 a_row_of_several_slots_touches_every_window_it_reaches,
+            ]
+            coming: [
+                wk_09_what_is_to_come_is_counted_by_second_and_host,
+                wk_09_what_is_not_counted_is_named,
+                wk_09_a_check_counts_for_the_host_of_its_source,
             ]
             activity: [
                 activity_is_merged_newest_first,

@@ -16,6 +16,20 @@ fn ed_12_no_seed_loses_or_doubles_an_edition() {
     });
 }
 
+/// Whatever is approved, rejected, corrected, taken back or left unanswered while nodes die: nothing
+/// leaves that nobody let out, and what is let out arrives once.
+#[test]
+fn ed_42_no_seed_lets_out_what_nobody_approved() {
+    let options = EditionOptions {
+        approving: true,
+        days: 40,
+        ..EditionOptions::default()
+    };
+    no_seed_breaks(&seeds(36), &[], |seed| {
+        simulate_editions(seed, &options, open).map(|story| story.log)
+    });
+}
+
 fn story(seed: u64, days: u32) -> EditionSummary {
     let options = EditionOptions {
         days,
@@ -35,7 +49,7 @@ fn one_seed_is_one_story() {
 }
 
 /// What goes wrong, by a piece of the line that reports it.
-const TROUBLES: [&str; 30] = [
+const TROUBLES: [&str; 41] = [
     "dies at Tick",
     "dies at Run",
     "dies at Step",
@@ -66,6 +80,17 @@ const TROUBLES: [&str; 30] = [
     "stories put back",
     "nothing to publish",
     "PrunedStories",
+    "wave",
+    "improve",
+    "judge",
+    "no page and no model answers",
+    "approved: true",
+    "rejected: true",
+    "is revision",
+    "retracted by revision",
+    "restored as revision",
+    "nobody answered: it is let out",
+    "nobody answered: it is dropped",
 ];
 
 /// A simulation in which nothing goes wrong proves nothing.

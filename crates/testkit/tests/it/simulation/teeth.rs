@@ -9,7 +9,7 @@ use almanack_core::{
     finish::Finish,
     reschedule::Change,
     store::{Applied, ClaimId, ClaimRequest, Claimed, Finished, Result, Store},
-    task::{Status, TaskId},
+    task::{ClaimedTask, Expiry, Status, TaskId},
 };
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::layer::{Layer, Layered};
@@ -63,6 +63,7 @@ impl Layer for NoOutbox {
     async fn finish(&self, below: &dyn Store, mut finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         for finish in &mut finishes {
             finish.event_tasks.clear();
+            finish.loose_events.clear();
         }
         below.finish(finishes).await
     }
@@ -170,4 +171,45 @@ impl Layer for Hasty {
 fn an_early_start_is_noticed() {
     let open = |_| Layered::over(open(), Hasty);
     assert_noticed(open, &["before its time"]);
+}
+
+/// Claims hand tasks out without their expiry.
+struct Timeless;
+
+#[async_trait]
+impl Layer for Timeless {
+    async fn claim(&self, below: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
+        let mut claimed = below.claim(request).await?;
+        for task in &mut claimed.tasks {
+            task.expiry = Expiry::NEVER;
+        }
+        Ok(claimed)
+    }
+}
+
+#[test]
+fn wk_06_a_late_start_is_noticed() {
+    let open = |_| Layered::over(open(), Timeless);
+    assert_noticed(open, &["although it expired", "expires None, not"]);
+}
+
+/// Every expired task ends a little too early.
+struct Impatient;
+
+#[async_trait]
+impl Layer for Impatient {
+    async fn claim_expired(
+        &self,
+        below: &dyn Store,
+        mut request: ClaimRequest,
+    ) -> Result<Vec<ClaimedTask>> {
+        request.now += SignedDuration::from_secs(10);
+        below.claim_expired(request).await
+    }
+}
+
+#[test]
+fn wk_06_an_early_expiry_is_noticed() {
+    let open = |_| Layered::over(open(), Impatient);
+    assert_noticed(open, &["before its time", "expired by"]);
 }

@@ -9,10 +9,10 @@ use std::{
 use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request, Rule},
     store::OnceKey,
-    task::{Identity, Priority, Revision},
+    task::{Expires, Identity, Priority, Revision},
 };
 use almanack_engine::reschedule::Error;
-use almanack_testkit::fixture::{PUBLISH, identity};
+use almanack_testkit::fixture::{PUBLISH, identity, payload};
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     sync::oneshot,
@@ -117,16 +117,35 @@ impl Requester {
     fn put(&self, identity: Identity, revision: Option<Revision>) -> Request {
         let ahead = SignedDuration::from_millis(self.dice.between(-3_000, AHEAD_MS_MAX));
         let level = i64::from(self.dice.hits(200)) + 5;
+        let execute_at = self.world.truth.now() + ahead;
+        // An instant can refuse a later change, and streams are to be heard to their end.
+        let expires = match self.dice.below(8) {
+            0 => Some(Expires::At(
+                execute_at + SignedDuration::from_millis(self.dice.between(1, 20_000)),
+            ))
+            .filter(|_| revision.is_none()),
+            1 | 2 => u32::try_from(self.dice.between(1, 20))
+                .ok()
+                .map(Expires::After),
+            3 => Some(Expires::Never),
+            _ => None,
+        };
+        // Three tenants, by the last digit.
+        let digit = identity.subject.as_str().bytes().last().unwrap_or(0);
+        let tenant = format!(r#"{{"tenant":{}}}"#, digit % 3);
         Request::Put(Put {
             identity,
-            execute_at: self.world.truth.now() + ahead,
-            payload: None,
+            execute_at,
+            expires,
+            payload: Some(payload(&tenant)),
             callback_url: None,
+            call_options: None,
             max_retry: None,
             priority: self
                 .dice
                 .hits(500)
                 .then(|| Priority::new(level).expect("a level")),
+            tags: None,
             revision,
         })
     }

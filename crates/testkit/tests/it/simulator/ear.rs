@@ -2,7 +2,8 @@
 //! no time.
 //!
 //! Only some seeds have one, chosen by the seed itself and not by chance: the stories of all others
-//! stay as they were.
+//! stay as they were. Half of these take events in batches, and refuse a batch with an event in it
+//! that they do not like in company.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +11,9 @@ use std::{
 };
 
 use almanack_core::{
-    event::outgoing::{CloudEvent, EventPublisher, Name, Subscription, Subscriptions, Wants},
+    event::outgoing::{
+        Batch, BatchOutcome, CloudEvent, EventPublisher, Name, Subscription, Subscriptions, Wants,
+    },
     finish::Outcome,
 };
 use almanack_engine::reloadable::Reloadable;
@@ -25,10 +28,15 @@ use super::{
 /// What the subscription is called.
 pub(super) const NAME: &str = "ear";
 
+/// Most events at once, where it takes several.
+const BATCH: usize = 5;
+
 /// Shared by all nodes.
 pub(super) struct Ear {
     record: Arc<Record>,
     dice: Dice,
+    /// Most events at once, if it takes several.
+    batch: Option<usize>,
     heard: Mutex<BTreeSet<String>>,
 }
 
@@ -39,6 +47,7 @@ impl Ear {
             Arc::new(Self {
                 record: Arc::clone(record),
                 dice: dice.fork(),
+                batch: (seed % 16 == 9).then_some(BATCH),
                 heard: Mutex::default(),
             })
         })
@@ -58,9 +67,10 @@ impl Ear {
 }
 
 pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Reloadable<Subscriptions> {
-    let all = ear.map(|_| Subscription {
+    let all = ear.map(|ear| Subscription {
         name: Name::parse(NAME).expect("a name"),
         wants: Wants::default(),
+        batch: ear.batch,
     });
     Reloadable::new(Subscriptions {
         source: "/simulated".to_owned(),
@@ -74,19 +84,36 @@ pub(super) struct Shout {
     pub(super) barrier: Arc<Barrier>,
 }
 
+impl Shout {
+    /// Whether the subscriber has time.
+    async fn is_heard(&self) -> bool {
+        pass(self.ear.dice.millis(1, 300)).await;
+        !self.ear.dice.hits(200)
+    }
+}
+
 #[async_trait]
 impl EventPublisher for Shout {
     async fn publish(&self, event: &CloudEvent) -> Outcome {
-        let ear = &self.ear;
-        pass(ear.dice.millis(1, 300)).await;
-        if ear.dice.hits(200) {
-            return Outcome::Retry {
-                error: "no time".to_owned(),
-                retry_after: None,
-            };
+        if !self.is_heard().await {
+            return Outcome::retry("no time");
         }
-        ear.hear(&event.id);
+        self.ear.hear(&event.id);
         self.barrier.passed().await;
         Outcome::Done { detail: None }
+    }
+
+    async fn publish_batch(&self, batch: &Batch<'_>) -> BatchOutcome {
+        if !self.is_heard().await {
+            return BatchOutcome::Whole(Outcome::retry("no time"));
+        }
+        // Always the same ones: trying again does not help.
+        if batch.ids().any(|id| id.contains('3')) {
+            let why = "not in company".to_owned();
+            return BatchOutcome::TakeApart { why };
+        }
+        batch.ids().for_each(|id| self.ear.hear(&id));
+        self.barrier.passed().await;
+        BatchOutcome::Whole(Outcome::Done { detail: None })
     }
 }

@@ -38,6 +38,8 @@ use super::{Broken, time::on_virtual_time};
 /// How large a simulation of editions is, and what is wrong with it on purpose.
 #[derive(Debug, Clone)]
 pub(crate) struct EditionOptions {
+    /// Whether a person has to approve every edition; otherwise the seed decides.
+    pub(crate) approving: bool,
     /// How many days things go wrong.
     pub(crate) days: u32,
     /// What is between nodes and the harness; tests of the simulator sabotage it here.
@@ -49,6 +51,7 @@ pub(crate) struct EditionOptions {
 impl Default for EditionOptions {
     fn default() -> Self {
         Self {
+            approving: false,
             days: 365,
             meddle: |outside| outside,
             notifier: |room| Arc::new(room),

@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::store::{ClaimRequest, Claimed, Error, Nudges, Result, Store};
+use almanack_core::{
+    store::{ClaimRequest, Claimed, Error, Nudges, Result, Store},
+    work::SESSION,
+};
 use almanack_testkit::layer::{Answer, Layer, Layered, StoreCall};
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -243,7 +246,7 @@ fn unavailable(statement: &'static str) -> Error {
 /// What only people and checkers ask for arrives untouched: no one in the simulation signs in or
 /// looks at a page.
 const UNTOUCHED_PORTS: [&str; 4] = ["TokenStore", "SignInStore", "OverviewStore", "AlertStore"];
-const UNTOUCHED: [&str; 14] = [
+const UNTOUCHED: [&str; 15] = [
     "load_task",
     "list_tasks",
     "load_history",
@@ -258,6 +261,7 @@ const UNTOUCHED: [&str; 14] = [
     "list_entries",
     "count_sources",
     "prune_permits",
+    "prune_buckets",
 ];
 
 #[async_trait]
@@ -273,7 +277,10 @@ impl Layer for FaultyStore {
         .await
     }
     async fn claim(&self, _: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
-        let _ = self.session.set(request.session.clone());
+        // What workers take is theirs, whichever node they ask.
+        if request.session != SESSION {
+            let _ = self.session.set(request.session.clone());
+        }
         self.call("claim", |store| {
             Box::pin(async move { store.claim(request).await })
         })

@@ -4,15 +4,16 @@
 //! are allowed. Whatever the store answers is held against it at once, so a violation is found at
 //! the write that made it and not by what follows from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
     finish::Finish,
     reschedule::{Amend, Change, DecisionId, Rule},
     store::{Applied, ClaimId, Finished},
-    task::{ClaimedTask, Identity, NewTask, Revision, Status, Task, TaskId, Term},
+    task::{ClaimedTask, Expiry, Identity, NewTask, Revision, Status, Task, TaskId, Term},
 };
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 /// A row as it ought to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub(super) struct Row {
     pub(super) waits: bool,
     pub(super) attempt: u32,
     pub(super) max_retry: u32,
+    pub(super) expiry: Expiry,
     pub(super) term: Term,
     pub(super) revision: Revision,
     pub(super) decisions: u32,
@@ -39,6 +41,7 @@ impl Row {
             waits: new.status == Status::Init,
             attempt: 0,
             max_retry: new.max_retry,
+            expiry: new.expiry,
             term: Term(0),
             revision: new.revision,
             decisions: 0,
@@ -55,6 +58,7 @@ impl Row {
             waits: task.due_at.is_some(),
             attempt: task.attempt,
             max_retry: task.max_retry,
+            expiry: task.expiry,
             term: task.term,
             revision: task.revision,
             decisions: task.decisions,
@@ -105,6 +109,8 @@ pub(super) struct Taken {
 pub(super) struct Model {
     pub(super) rows: BTreeMap<TaskId, Row>,
     pub(super) current: BTreeMap<Identity, TaskId>,
+    /// Claims of tasks that were over the rate of their key: not attempts, so not in the history.
+    pub(super) put_off: BTreeSet<(TaskId, Term)>,
     /// In the order they took effect.
     pub(super) accepted: Vec<Accepted>,
     /// In the order they took effect.
@@ -113,6 +119,8 @@ pub(super) struct Model {
     pub(super) expiries: BTreeMap<TaskId, u32>,
     /// Which run of a node each claim was asked for by.
     pub(super) sessions: BTreeMap<ClaimId, String>,
+    /// The events that were written with endings, by their ids.
+    pub(super) events: BTreeSet<String>,
 }
 
 type Checked<T = ()> = Result<T, String>;
@@ -193,6 +201,7 @@ impl Model {
         row.execute_at = amend.execute_at;
         row.waits = amend.waits;
         row.max_retry = amend.max_retry;
+        row.expiry = amend.expiry;
         row.revision = amend.revision;
         row.decisions += 1;
         if !row.current {
@@ -263,8 +272,13 @@ impl Model {
         Ok(())
     }
 
-    /// An ending, and what the store says became of it.
-    pub(super) fn finish(&mut self, finish: &Finish, answered: Finished) -> Checked {
+    /// An ending, and what the store says became of it at `now`, which is at least the true time.
+    pub(super) fn finish(
+        &mut self,
+        finish: &Finish,
+        answered: Finished,
+        now: Timestamp,
+    ) -> Checked {
         let id = finish.task_id;
         let row = self.rows.get_mut(&id).ok_or(format!("no row {id}"))?;
         let holds = row.status == Status::Running && row.term == finish.term;
@@ -292,7 +306,7 @@ impl Model {
             _ => {}
         }
         row.attempt = match finish.ended.outcome {
-            "handed_back" => row.attempt - 1,
+            "handed_back" | "expired" | "not_now" => row.attempt - 1,
             "again" => 0,
             _ => row.attempt,
         };
@@ -303,19 +317,27 @@ impl Model {
         (row.status, row.waits) = match finish.ended.outcome {
             "done" => (Status::Success, false),
             "again" => (Status::Init, true),
-            "handed_back" if row.attempt == 0 => (Status::Init, true),
-            "handed_back" => (Status::Fail, true),
-            "give_up" => (Status::Fail, false),
+            "handed_back" | "not_now" if row.attempt == 0 => (Status::Init, true),
+            "handed_back" | "not_now" => (Status::Fail, true),
+            "give_up" | "expired" => (Status::Fail, false),
             _ => (Status::Fail, !spent),
         };
         row.execute_at = finish.execute_at;
-        Ok(())
+        if finish.ended.outcome == "not_now" {
+            self.put_off.insert((id, finish.term));
+        }
+        expiry_fits(row, finish, now)
     }
 
     /// A task that delivers an outcome's event, and the row the store says it became.
     pub(super) fn event_written(&mut self, new: &NewTask, id: Option<TaskId>) -> Checked {
         let identity = &new.identity;
         let id = id.ok_or(format!("{identity} was to be written with an ending"))?;
+        for event in events_in(new) {
+            if !self.events.insert(event.clone()) {
+                return Err(format!("{event} is in two deliveries"));
+            }
+        }
         if let Some(other) = self.current.insert(identity.clone(), id) {
             return Err(format!("{identity} is delivered twice: {other} and {id}"));
         }
@@ -325,6 +347,41 @@ impl Model {
 
     pub(super) fn live(&self) -> usize {
         self.rows.values().filter(|row| row.is_live()).count()
+    }
+}
+
+/// WK-06 in the model's own words: only a new round moves an expiry, nothing waits beyond it, and
+/// nothing ends for it early.
+fn expiry_fits(row: &mut Row, finish: &Finish, now: Timestamp) -> Checked {
+    if finish.ended.outcome == "again" {
+        row.expiry = row.expiry.moved_to(row.execute_at);
+    }
+    let (id, expires_at) = (finish.task_id, row.expiry.at);
+    if finish.expires_at != expires_at {
+        let said = finish.expires_at;
+        return Err(format!("task {id} expires {said:?}, not {expires_at:?}"));
+    }
+    if row.waits && expires_at.is_some_and(|at| at < row.execute_at) {
+        let until = row.execute_at;
+        return Err(format!(
+            "task {id} waits until {until}, beyond {expires_at:?}"
+        ));
+    }
+    if finish.ended.outcome == "expired" && !row.expiry.is_over(now) {
+        return Err(format!("task {id} expired by {now}, before {expires_at:?}"));
+    }
+    Ok(())
+}
+
+/// The ids of the events that a delivery carries.
+fn events_in(new: &NewTask) -> Vec<String> {
+    let payload: Value = serde_json::from_str(new.payload.as_str()).unwrap_or_default();
+    match &payload["ended"] {
+        Value::Array(ends) => {
+            let id = |end: &Value| format!("task-{}-{}", end[0], end[1]);
+            ends.iter().map(id).collect()
+        }
+        _ => vec![payload["id"].as_str().unwrap_or_default().to_owned()],
     }
 }
 

@@ -4,7 +4,7 @@
 //! survives but what it had already sent to the store.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
@@ -14,6 +14,7 @@ use almanack_core::{
     event::outgoing,
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
+    share::ShareBy,
     store::{OnceKey, Store},
     task::{Identity, Kind},
     time::CorrectedClock,
@@ -22,9 +23,11 @@ use almanack_engine::{
     event_delivery::EventDeliveryHandler,
     handlers::Handlers,
     node::{NodeSettings, Ports, admit},
+    pace::Paces,
     reschedule::{Error, Kinds, Rescheduler},
     retention::Retention,
     runner::{RunnerSettings, Shares},
+    work::Work,
 };
 use almanack_testkit::fixture::kind;
 use jiff::SignedDuration;
@@ -67,6 +70,10 @@ pub(super) struct World {
     pub(super) slots: usize,
     /// Attempts at once of single kinds, in all nodes together.
     pub(super) limits_in_all: BTreeMap<Kind, usize>,
+    /// Kinds that workers take.
+    pub(super) pulled: BTreeSet<Kind>,
+    /// How fast single kinds may start, in all nodes together.
+    pub(super) paces: Paces,
 }
 
 /// A request on its way into a process.
@@ -87,27 +94,47 @@ pub(super) enum ChangeRequest {
     Retry(Identity),
 }
 
-/// One receipt per request, `None` where there was nothing to withdraw or retry; or no idea.
+/// One receipt per request, `None` where there was nothing to withdraw or retry, or where it would
+/// have expired; or no idea.
 pub(super) type Reply = Result<Vec<Option<Receipt>>, Error>;
 
 /// Where processes can be reached, by slot.
 #[derive(Clone, Default)]
-pub(super) struct Connections(Arc<Mutex<Vec<Option<mpsc::UnboundedSender<Call>>>>>);
+pub(super) struct Connections(Arc<Mutex<Vec<Option<Connection>>>>);
+
+/// Where one process can be reached: by those who request changes, and by workers.
+#[derive(Clone)]
+struct Connection {
+    calls: mpsc::UnboundedSender<Call>,
+    work: WorkDoor,
+    barrier: Arc<Barrier>,
+}
+
+/// Open once the node is admitted: before that its clock is not corrected.
+type WorkDoor = Arc<OnceLock<Arc<Work>>>;
 
 impl Connections {
     pub(super) fn with_slots(slots: usize) -> Self {
         Self(Arc::new(Mutex::new(vec![None; slots])))
     }
 
-    fn set(&self, slot: usize, sender: Option<mpsc::UnboundedSender<Call>>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[slot] = sender;
+    fn set(&self, slot: usize, connection: Option<Connection>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[slot] = connection;
+    }
+
+    /// What one of the processes has for workers, if it is there, and what freezes it.
+    pub(super) fn work(&self, dice: &Dice) -> Option<(Arc<Work>, Arc<Barrier>)> {
+        let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = dice.pick(&connections).as_ref()?;
+        let work = connection.work.get().cloned()?;
+        Some((work, Arc::clone(&connection.barrier)))
     }
 
     /// Hands a call to one of the processes; whether one was there.
     pub(super) fn knock(&self, dice: &Dice, call: Call) -> bool {
         let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let sender = dice.pick(&connections).as_ref();
-        sender.is_some_and(|sender| sender.send(call).is_ok())
+        let connection = dice.pick(&connections).as_ref();
+        connection.is_some_and(|connection| connection.calls.send(call).is_ok())
     }
 }
 
@@ -134,7 +161,6 @@ impl Process {
         let clock = Arc::new(NodeClock::new(world.truth, skew_us, drift_ppm));
         let stop = CancellationToken::new();
         let (sender, calls) = mpsc::unbounded_channel();
-        world.connections.set(slot, Some(sender));
         world
             .record
             .note(&name, format_args!("starts, {skew_us} µs ahead"));
@@ -153,11 +179,18 @@ impl Process {
             healed: Arc::clone(&world.healed),
         };
         let ports = ports(world, way, &clock, dice);
+        let work = WorkDoor::default();
+        let connection = Connection {
+            calls: sender,
+            work: Arc::clone(&work),
+            barrier: Arc::clone(&barrier),
+        };
+        world.connections.set(slot, Some(connection));
         let life = live(
             settings(name.clone(), world),
             ports,
             stop.clone(),
-            calls,
+            (calls, work),
             Arc::clone(&world.record),
         );
         Self {
@@ -227,10 +260,12 @@ impl Process {
 
 fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -> Ports {
     let barrier = Arc::clone(&way.barrier);
+    let store = way.store();
     let clock = Arc::new(CorrectedClock::new(clock.clone()));
     let handler = Caller {
         service: Arc::clone(&world.service),
         barrier: Arc::clone(&barrier),
+        claimed_by: Arc::clone(&barrier),
     };
     let mut handlers = Handlers::new(Arc::new(handler));
     if let Some(ear) = world.ear.clone() {
@@ -238,7 +273,8 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
             ear,
             barrier: Arc::clone(&barrier),
         };
-        let reporting = EventDeliveryHandler::default().with(ear::NAME, Arc::new(shout));
+        let reporting = EventDeliveryHandler::new(Arc::clone(&store));
+        let reporting = reporting.with(ear::NAME, Arc::new(shout));
         handlers = handlers.with(kind(outgoing::KIND), Arc::new(reporting));
     }
     let sleeper = NodeSleeper {
@@ -246,7 +282,7 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         barrier,
     };
     Ports {
-        store: way.store(),
+        store,
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
@@ -266,6 +302,9 @@ fn settings(name: String, world: &World) -> NodeSettings {
             claim_max: 4,
             limits: [(kind(NARROW), 1)].into(),
             limits_in_all: world.limits_in_all.clone(),
+            pulled: world.pulled.clone(),
+            share_by: ShareBy::default(),
+            paces: world.paces.clone(),
             shares: Shares {
                 leaves_room: true,
                 ..Shares::default()
@@ -286,7 +325,7 @@ async fn live(
     settings: NodeSettings,
     ports: Ports,
     stop: CancellationToken,
-    calls: mpsc::UnboundedReceiver<Call>,
+    (calls, door): (mpsc::UnboundedReceiver<Call>, WorkDoor),
     record: Arc<Record>,
 ) {
     let kinds = Kinds {
@@ -295,10 +334,12 @@ async fn live(
     };
     let rescheduler = Rescheduler::new(ports.store.clone(), ports.clock.clone(), kinds);
     let name = settings.name.clone();
+    let work = Work::new(ports.clone(), settings.runner.clone());
     match admit(ports, settings).await {
         Err(error) => record.note(&name, format_args!("was not admitted: {error}")),
         Ok(node) => {
             record.note(&name, "is admitted");
+            let _ = door.set(work);
             tokio::select! {
                 biased;
                 () = node.run(stop) => {}
@@ -331,7 +372,7 @@ async fn answer(rescheduler: Arc<Rescheduler>, call: Call) {
         (ChangeRequest::Ask(requests), Some(key)) => {
             match rescheduler.ask_once(key, requests, origin).await {
                 Ok(receipts) => Ok(receipts.into_iter().map(Some).collect()),
-                Err(Error::NothingThere(_)) => Ok(vec![None]),
+                Err(Error::NothingThere(_) | Error::Expired(_)) => Ok(vec![None]),
                 Err(error) => Err(error),
             }
         }
@@ -351,7 +392,7 @@ fn one(answer: Result<Receipt, Error>) -> Reply {
 fn some(answer: Result<Receipt, Error>) -> Result<Option<Receipt>, Error> {
     match answer {
         Ok(receipt) => Ok(Some(receipt)),
-        Err(Error::NothingThere(_)) => Ok(None),
+        Err(Error::NothingThere(_) | Error::Expired(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -10,8 +10,10 @@ use std::{
 use almanack_core::{
     finish::Outcome,
     handler::Handler,
+    pace::Rate,
     task::{ClaimedTask, Identity, Kind, TaskId, Term},
 };
+use almanack_engine::pace::Paces;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
@@ -31,7 +33,9 @@ pub(super) struct Seen {
     pub(super) task_id: TaskId,
     pub(super) term: Term,
     pub(super) identity: Identity,
-    claimed_at: Timestamp,
+    pub(super) claimed_at: Timestamp,
+    /// The bucket and the rate that it had to keep to.
+    pub(super) paced: Option<(String, Rate)>,
     /// What it answered; `None` if the caller was gone before.
     pub(super) answered: Option<&'static str>,
     /// The caller's gate while it waits for the answer.
@@ -46,6 +50,7 @@ pub(super) struct Service {
     dice: Dice,
     seen: Mutex<Vec<Seen>>,
     limits_in_all: BTreeMap<Kind, usize>,
+    paces: Paces,
 }
 
 impl Service {
@@ -58,7 +63,19 @@ impl Service {
             dice,
             seen,
             limits_in_all: BTreeMap::new(),
+            paces: Paces::default(),
         }
+    }
+
+    /// The same, which notes what its callers have to keep to.
+    pub(super) fn pacing(self, paces: Paces) -> Self {
+        Self { paces, ..self }
+    }
+
+    fn paced(&self, task: &ClaimedTask) -> Option<(String, Rate)> {
+        let pace = self.paces.0.get(&task.identity.kind)?;
+        let kind = || task.identity.kind.to_string();
+        Some((pace.bucket(task).unwrap_or_else(kind), pace.rate))
     }
 
     /// The same, which counts how many of single kinds are at it.
@@ -89,17 +106,34 @@ impl Service {
         }
     }
 
+    /// WK-06, by what the store ought to hold. A machine that slept is behind until its clock is
+    /// corrected.
+    fn check_expiry(&self, task: &ClaimedTask, barrier: &Barrier, now: Timestamp) {
+        let model = self.witness.model();
+        let row = model.rows.get(&task.id).filter(|row| row.term == task.term);
+        let expires_at = row.and_then(|row| row.expiry.at);
+        let over = |at: Timestamp| at + self.witness.tolerance() <= now;
+        if expires_at.is_some_and(over) && !barrier.was_shut_since(now) {
+            let id = task.id;
+            self.record.broke(format_args!(
+                "task {id} started at {now}, although it expired at {expires_at:?}"
+            ));
+        }
+    }
+
     pub(super) fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// RS-15 and "once per claim", checked where they matter: at the door of the service.
-    fn called(&self, task: &ClaimedTask, barrier: &Arc<Barrier>) -> usize {
+    fn called(&self, task: &ClaimedTask, caller: &Caller) -> usize {
+        let barrier = &caller.barrier;
         let (now, id, term) = (self.truth.now(), task.id, task.term.0);
         if now + self.witness.tolerance() < task.execute_at {
             let early = format_args!("task {id} started at {now}, before {}", task.execute_at);
             self.record.broke(early);
         }
+        self.check_expiry(task, &caller.claimed_by, now);
         let mut seen = self.seen();
         // A frozen node cannot know that its claim has passed on; any other does not start under
         // it.
@@ -139,6 +173,7 @@ impl Service {
             term: task.term,
             identity: task.identity.clone(),
             claimed_at: task.started_at,
+            paced: self.paced(task),
             answered: None,
             waiting: Some(Arc::clone(barrier)),
         });
@@ -195,17 +230,19 @@ impl Drop for Waits<'_> {
     }
 }
 
-/// One node's way to the service.
+/// The way of one node, or of one worker, to the service.
 pub(super) struct Caller {
     pub(super) service: Arc<Service>,
     pub(super) barrier: Arc<Barrier>,
+    /// That of the node whose clock said that the task may start.
+    pub(super) claimed_by: Arc<Barrier>,
 }
 
 #[async_trait]
 impl Handler for Caller {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let service = &self.service;
-        let index = service.called(task, &self.barrier);
+        let index = service.called(task, self);
         let _waits = Waits { service, index };
         pass(service.takes()).await;
         let answer = service.answer(&task.identity);

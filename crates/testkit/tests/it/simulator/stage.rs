@@ -22,6 +22,7 @@ use super::{
     service::Service,
     time::{TrueClock, pass},
     witness::Witness,
+    workers,
 };
 
 /// Within this time after the faults stop everything must be done: the furthest plan, then as many
@@ -55,7 +56,9 @@ impl Stage {
         let witness = Witness::new(truth, Arc::clone(&record), drift_ppm);
         let limits = options.limits_in_all.clone();
         let service = Service::new(truth, Arc::clone(&record), witness.clone(), dice.fork());
-        let service = service.limiting(limits.clone());
+        let service = service
+            .limiting(limits.clone())
+            .pacing(options.paces.clone());
         let slots = usize::try_from(2 + dice.below(options.nodes_max - 1)).unwrap_or(2);
         let world = World {
             truth,
@@ -70,6 +73,8 @@ impl Stage {
             traffic: Traffic::default(),
             slots: options.slots,
             limits_in_all: limits,
+            pulled: options.pulled.clone(),
+            paces: options.paces.clone(),
         };
         Self {
             seed,
@@ -87,6 +92,8 @@ impl Stage {
     pub(super) async fn play(mut self) -> Result<Summary, Broken> {
         let until = self.world.truth.now() + self.options.trouble;
         let mut requesters = self.send_requesters(until);
+        // Dropped at the end: they work as long as there may be work.
+        let _workers = self.send_workers();
         self.trouble(until).await;
         self.heal();
         if self.dice.hits(500) {
@@ -116,6 +123,16 @@ impl Stage {
             requesters.spawn(requester(format!("queue-{number}")).deliver(identity, until));
         }
         requesters
+    }
+
+    fn send_workers(&self) -> JoinSet<()> {
+        let mut sent = JoinSet::new();
+        for number in 0..self.options.workers {
+            let kinds = self.options.pulled.iter().cloned().collect();
+            let (name, dice) = (format!("worker-{number}"), self.dice.fork());
+            sent.spawn(workers::work(name, kinds, self.world.clone(), dice));
+        }
+        sent
     }
 
     /// Starts, crashes, freezes and stops processes until `until`.

@@ -4,13 +4,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use almanack_core::{
+    event::outgoing::gather,
     finish::Finish,
     reschedule::{Change, Receipt},
     store::{
-        Applied, AppliedOnce, ClaimRequest, Claimed, Finished, HistoryPage, OnceKey, Result, Store,
-        TaskFilter,
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Finished, HistoryPage, OnceKey,
+        Result, Store, TaskFilter,
     },
-    task::{Identity, TaskId},
+    task::{ClaimedTask, Identity, TaskId},
 };
 use almanack_testkit::{fixture::START, layer::Layer};
 use async_trait::async_trait;
@@ -157,9 +158,29 @@ impl Witness {
         }
     }
 
-    /// The event of an outcome was written with it.
-    async fn saw_reported(&self, store: &dyn Store, finish: &Finish) {
-        for new in &finish.event_tasks {
+    async fn saw_taken(
+        &self,
+        store: &dyn Store,
+        node: &str,
+        claim_id: ClaimId,
+        tasks: &[ClaimedTask],
+    ) {
+        for task in tasks {
+            let (id, term, attempt) = (task.id, task.term.0, task.attempt);
+            let what = format_args!("takes {id} term {term} attempt {attempt} ({claim_id:?})");
+            self.record.note(node, what);
+            let (now, tolerance) = (self.truth.now(), self.tolerance());
+            let checked = self.model().take(task, now, tolerance);
+            self.record.check(checked);
+        }
+        self.look_at(store, tasks.iter().map(|task| task.id)).await;
+    }
+
+    /// The events of outcomes were written with them.
+    async fn saw_reported(&self, store: &dyn Store, applied: &[&Finish]) {
+        let together = gather(applied.iter().flat_map(|finish| &finish.loose_events));
+        let alone = applied.iter().flat_map(|finish| &finish.event_tasks);
+        for new in alone.chain(&together) {
             let found = store
                 .load_current(std::slice::from_ref(&new.identity))
                 .await;
@@ -248,17 +269,22 @@ impl Layer for Witness {
         let session = request.session.clone();
         self.model().sessions.insert(claim_id, session);
         let claimed = self.must(below.claim(request).await).unwrap_or_default();
-        for task in &claimed.tasks {
-            let (id, term, attempt) = (task.id, task.term.0, task.attempt);
-            let what = format_args!("takes {id} term {term} attempt {attempt} ({claim_id:?})");
-            self.record.note(&node, what);
-            let (now, tolerance) = (self.truth.now(), self.tolerance());
-            let checked = self.model().take(task, now, tolerance);
-            self.record.check(checked);
-        }
-        self.look_at(below, claimed.tasks.iter().map(|task| task.id))
-            .await;
+        self.saw_taken(below, &node, claim_id, &claimed.tasks).await;
         Ok(claimed)
+    }
+
+    async fn claim_expired(
+        &self,
+        below: &dyn Store,
+        request: ClaimRequest,
+    ) -> Result<Vec<ClaimedTask>> {
+        let (node, claim_id) = (request.node.clone(), request.claim_id);
+        let session = request.session.clone();
+        self.model().sessions.insert(claim_id, session);
+        let taken = self.must(below.claim_expired(request).await);
+        let taken = taken.unwrap_or_default();
+        self.saw_taken(below, &node, claim_id, &taken).await;
+        Ok(taken)
     }
 
     async fn finish(&self, below: &dyn Store, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
@@ -269,14 +295,14 @@ impl Layer for Witness {
             let (id, term, outcome) = (finish.task_id, finish.term.0, finish.ended.outcome);
             let what = format_args!("{id} term {term} ended: {outcome} {answered:?}");
             self.record.note("finish", what);
-            let checked = self.model().finish(finish, *answered);
+            let now = self.truth.now() + self.tolerance();
+            let checked = self.model().finish(finish, *answered, now);
             self.record.check(checked);
         }
-        for (finish, answered) in finishes.iter().zip(&answers) {
-            if *answered == Finished::Applied {
-                self.saw_reported(below, finish).await;
-            }
-        }
+        let applied = finishes.iter().zip(&answers);
+        let applied = applied.filter(|(_, answered)| **answered == Finished::Applied);
+        let applied: Vec<&Finish> = applied.map(|(finish, _)| finish).collect();
+        self.saw_reported(below, &applied).await;
         self.look_at(below, finishes.iter().map(|finish| finish.task_id))
             .await;
         Ok(answers)

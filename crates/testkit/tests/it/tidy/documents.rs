@@ -65,7 +65,13 @@ fn the_readmes_two_commands_exist() {
 fn scripts_can_be_run() {
     use std::os::unix::fs::PermissionsExt;
 
-    for script in [TEST, "dev/deploy-test", "dev/postgres", ".ci/run"] {
+    for script in [
+        TEST,
+        "dev/clients",
+        "dev/deploy-test",
+        "dev/postgres",
+        ".ci/run",
+    ] {
         let mode =
             std::fs::metadata(root().join(script)).map_or(0, |found| found.permissions().mode());
         assert_eq!(

@@ -1,6 +1,7 @@
 //! Messages as a reader of Telegram's HTML sees them, which knows nothing of how they were written.
 
-use almanack_core::edition::story::{Note, StoryKey};
+use almanack_core::edition::EditionName;
+use almanack_core::edition::story::{CommentNote, Note, StoryKey};
 use almanack_lab::telegram::html::plain_text;
 use jiff::civil::date;
 use proptest::prelude::*;
@@ -16,19 +17,26 @@ fn story(rank: u32, title: &str) -> Printed {
         url: format!("https://example.com/{rank}?a=1&b=2"),
         discussion_url: None,
         score: Some(10),
+        comment_count: None,
+        comment_note: None,
+        image_url: None,
+        reading_minutes: None,
         published_at: None,
         content_summary: Some("摘要".to_owned()),
         comment_summary: None,
         note: None,
+        degraded_by: None,
     }
 }
 
 fn inputs(language: &str, stories: Vec<Printed>) -> Inputs {
     Inputs {
+        name: EditionName::default(),
         date: date(2026, 1, 10),
         revision: 1,
         title: "HackerNews Daily".to_owned(),
         language: language.to_owned(),
+        overview: None,
         stories,
         left_out: 0,
     }
@@ -117,16 +125,26 @@ fn ed_34_an_edition_is_a_head_groups_of_stories_and_an_end() {
     stories[1].comment_summary = Some("好".to_owned());
     stories[1].content_summary = None;
     stories[1].note = Some(Note::TitleOnly);
+    stories[1].discussion_url = Some("https://talk.example/2".to_owned());
+    stories[1].comment_count = Some(57);
+    stories[1].reading_minutes = Some(4);
+    stories[2].comment_note = Some(CommentNote::Unread);
     let mut inputs = inputs("zh-CN", stories);
     inputs.left_out = 1;
+    inputs.overview = Some("一。\n\n二。".to_owned());
     let text = messages(&inputs, 2).join("\n=== next message ===\n");
     insta::assert_snapshot!(text, @r#"
     <b>HackerNews Daily</b>
     2026-01-10
     共 3 篇
+
+    一。
+
+    二。
     === next message ===
     1️⃣ <b>一 &amp; &lt;二&gt;</b>
     <a href="https://example.com/1?a=1&amp;b=2">原文链接</a>
+    10 分
 
     摘要
 
@@ -136,7 +154,8 @@ fn ed_34_an_edition_is_a_head_groups_of_stories_and_an_end() {
     ━━━━━━━━━━━━━━━━━━━━
 
     2️⃣ <b>二</b>
-    <a href="https://example.com/2?a=1&amp;b=2">原文链接</a>
+    <a href="https://example.com/2?a=1&amp;b=2">原文链接</a> · 约 4 分钟读完
+    10 分 · <a href="https://talk.example/2">57 条评论</a>
 
     原文无法读取，仅保留标题。
 
@@ -145,11 +164,12 @@ fn ed_34_an_edition_is_a_head_groups_of_stories_and_an_end() {
     === next message ===
     11. <b>三</b>
     <a href="https://example.com/11?a=1&amp;b=2">原文链接</a>
+    10 分
 
     摘要
 
     <b>评论要点</b>
-    暂无评论
+    评论未能读取。
 
     ━━━━━━━━━━━━━━━━━━━━
 

@@ -203,12 +203,12 @@ fn check_smtp_is_whole(reader: &mut Reader<'_>) {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+pub(in super::super) fn is_loopback(host: &str) -> bool {
     let address = host.parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-fn mail_text(text: &str) -> Read<String> {
+pub(in super::super) fn mail_text(text: &str) -> Read<String> {
     match mail::parse_address(text) {
         Ok(()) => Ok(text.to_owned()),
         Err(error) => Err(Problem::new(

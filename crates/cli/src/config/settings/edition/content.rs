@@ -7,6 +7,7 @@ use almanack_core::edition::{
     port::Sensitivity,
     rules::{Rules, Unusable},
 };
+use almanack_server::PageTemplate;
 
 use super::{
     super::{super::Need, prelude::*},
@@ -30,6 +31,7 @@ pub(super) fn rules(
         budget: read.budget,
         retries_max: read.retries,
         retries_by_itself: read.retries_by_itself,
+        repeat_after_days: read.repeat_after_days,
         chain: read.chain,
         overdue_after: read.overdue_after,
         archive_after: days(i64::from(read.archive_after_days)),
@@ -90,18 +92,37 @@ pub(super) fn check_template(reader: &mut Reader<'_>, file: Option<&Path>) {
     }
 }
 
+/// The same of the template of readers' pages.
+pub(super) fn check_page_template(reader: &mut Reader<'_>, file: Option<&Path>) {
+    if reader.need == Need::Everything
+        && let Some(Err(why)) = file.map(read_page_template)
+    {
+        reader.complain::<()>(&key("page_template"), why);
+    }
+}
+
 /// Reads a template and tries it.
 pub(crate) fn read_template(file: &Path) -> Read<Template> {
-    let shown = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    Template::new(text_of(file)?).map_err(|error| {
+        let hint = "`almanack edition preview` shows the result";
+        Problem::new(format!("`{}`: {error}", file.display()), hint)
+    })
+}
+
+/// Reads a template of readers' pages and tries it.
+pub(crate) fn read_page_template(file: &Path) -> Read<PageTemplate> {
+    PageTemplate::new(text_of(file)?).map_err(|error| {
+        let hint = "`almanack edition show --page-template FILE` shows the result";
+        Problem::new(format!("`{}`: {error}", file.display()), hint)
+    })
+}
+
+fn text_of(file: &Path) -> Read<String> {
+    std::fs::read_to_string(file).map_err(|error| {
         Problem::new(
-            format!("cannot read `{shown}`: {error}"),
+            format!("cannot read `{}`: {error}", file.display()),
             "paths are relative to the configuration file",
         )
-    })?;
-    Template::new(text).map_err(|error| {
-        let hint = "`almanack edition preview` shows the result";
-        Problem::new(format!("`{shown}`: {error}"), hint)
     })
 }
 

@@ -28,10 +28,10 @@ use super::{
     bot_token, compat_variable,
 };
 
-const GITHUB: &str = GithubKeys::NAME;
-const TELEGRAM: &str = TelegramKeys::NAME;
-const DIRECTORY: &str = DirectoryKeys::NAME;
-const WEBHOOK: &str = WebhookKeys::NAME;
+pub(super) const GITHUB: &str = GithubKeys::NAME;
+pub(super) const TELEGRAM: &str = TelegramKeys::NAME;
+pub(super) const DIRECTORY: &str = DirectoryKeys::NAME;
+pub(super) const WEBHOOK: &str = WebhookKeys::NAME;
 sections! { GithubKeys, TelegramKeys, DirectoryKeys, WebhookKeys }
 
 /// Where editions go.
@@ -40,11 +40,20 @@ pub(crate) struct Destinations {
     /// A file on GitHub, and the token that writes it.
     pub(crate) github: Option<(GithubPublisherSettings, Secret)>,
     /// A chat, and the bot that posts there.
-    pub(crate) telegram: Option<(TelegramPublisherSettings, BotSettings)>,
+    pub(crate) telegram: Option<Telegram>,
     /// A local file.
     pub(crate) directory: Option<DirectoryPublisherSettings>,
     /// A web address.
     pub(crate) webhook: Option<WebhookPublisherSettings>,
+}
+
+/// A chat.
+#[derive(Debug, Clone)]
+pub(crate) struct Telegram {
+    pub(crate) messages: TelegramPublisherSettings,
+    pub(crate) bot: BotSettings,
+    pub(crate) form: TelegramForm,
+    pub(crate) silent: bool,
 }
 
 /// How long a destination may take to answer.
@@ -147,6 +156,17 @@ fn path_template(text: &str) -> Read<String> {
 words! {
     OnUnknown { "skip" = Self::Skip, "repeat" = Self::Repeat }
     OnRevision { "send" = Self::Replace, "skip" = Self::Skip }
+    TelegramForm { "stories" = Self::Stories, "link" = Self::Link }
+}
+
+/// What a chat gets of an edition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TelegramForm {
+    /// Every story, in several messages.
+    #[default]
+    Stories,
+    /// One message with a link to the edition's page.
+    Link,
 }
 
 settings! {
@@ -173,6 +193,12 @@ settings! {
         /// When an edition is published again: `send` the new revision, or `skip` it.
         /// 日报重新发布时：`send` 发送新修订版，或 `skip` 跳过。
         on_revision: OnRevision = choice().default(OnRevision::Skip);
+        /// What to send: all `stories` in several messages, or one message with a `link` to the edition's page, which needs `server.public_url`.
+        /// 发送内容：`stories` 用多条消息发送全部文章，或 `link` 发送一条带链接的消息（需要设置 `server.public_url`）。
+        form: TelegramForm = choice().default(TelegramForm::Stories);
+        /// Send without sound.
+        /// 静默发送。
+        silent: bool = truth().default(false);
         /// Base address of the Telegram API.
         /// Telegram API 的基础地址。
         api_url: String = address().default(API_URL.to_owned());
@@ -185,7 +211,7 @@ fn is_ours(reader: &Reader<'_>) -> bool {
     given.any(|(path, given)| path.section == TELEGRAM && compat_variable(&given.place).is_none())
 }
 
-fn read_telegram(reader: &mut Reader<'_>) -> Option<(TelegramPublisherSettings, BotSettings)> {
+fn read_telegram(reader: &mut Reader<'_>) -> Option<Telegram> {
     let read = TelegramKeys::read(reader);
     if !read.enabled {
         return None;
@@ -198,6 +224,14 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<(TelegramPublisherSettings, 
             "set edition.telegram.chat or TELEGRAM_CHANNEL_ID to \"@channel\" or the chat's number";
         reader.half(TELEGRAM, "the chat", hint);
     }
+    if read.form == TelegramForm::Link && !reader.is_given("server", &["public_url"]) {
+        let hint = "set server.public_url, like \"https://news.example.org\"";
+        reader.half(
+            TELEGRAM,
+            "the address of this server, which the link needs,",
+            hint,
+        );
+    }
     let bot = BotSettings {
         token: read.token?,
         chat: read.chat?,
@@ -209,8 +243,14 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<(TelegramPublisherSettings, 
         per_message: PerMessage::new(read.batch_size)?,
         on_unknown: read.on_unknown,
         on_revision: read.on_revision,
+        link: None,
     };
-    Some((messages, bot))
+    Some(Telegram {
+        messages,
+        bot,
+        form: read.form,
+        silent: read.silent,
+    })
 }
 
 settings! {

@@ -13,8 +13,8 @@ const OPENROUTER: &str = Openrouter::NAME;
 const ZHIPU: &str = Zhipu::NAME;
 sections! { ModelKeys, Deepseek, Openrouter, Zhipu }
 
-/// Concurrent requests: a batch of six stories has thirteen, and with fewer some would wait.
-const CONCURRENCY: usize = 16;
+/// Concurrent requests: a wave of thirty stories has sixty-five, and with fewer some would wait.
+const CONCURRENCY: usize = 80;
 /// This service accepts no more.
 const ZHIPU_CONCURRENCY: usize = 2;
 

@@ -1,7 +1,7 @@
 //! When ticks come, and the time zone of the days of editions (ED-01, ED-19).
 
 use almanack_core::{
-    edition::{EDITION_TICK, rules::INTERVAL_MIN_ADVISED},
+    edition::{EDITION_TICK, EditionName, rules::INTERVAL_MIN_ADVISED, tick_subject},
     plan::{Definition, Ready, ScheduleName, Unfit},
     target::Target,
 };
@@ -32,14 +32,14 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    pub(super) fn of(reader: &mut Reader<'_>, read: &EditionKeys) -> Self {
+    pub(super) fn of(reader: &mut Reader<'_>, read: &EditionKeys, edition: EditionName) -> Self {
         let (tz, every) = (
             &read.tz,
             SignedDuration::from_mins(i64::from(read.interval_minutes)),
         );
         let schedule = key("schedule");
         let is_set = reader.layer.contains_key(&schedule);
-        match ready(&read.schedule, tz) {
+        match ready(edition, &read.schedule, tz) {
             Ok((name, ready)) => {
                 let interval = gap(&ready).filter(|_| is_set).unwrap_or(every);
                 let path = if is_set {
@@ -83,11 +83,20 @@ pub(super) fn expression_of(minutes: u32) -> String {
     }
 }
 
-fn ready(expression: &str, tz: &str) -> Result<(ScheduleName, Ready), Unfit> {
-    let name = ScheduleName::parse(SCHEDULE)?;
+/// Name of the schedule of an edition's ticks.
+pub(crate) fn schedule_of(edition: EditionName) -> String {
+    if edition.is_default() {
+        SCHEDULE.to_owned()
+    } else {
+        format!("{SCHEDULE}-{edition}")
+    }
+}
+
+fn ready(edition: EditionName, expression: &str, tz: &str) -> Result<(ScheduleName, Ready), Unfit> {
+    let name = ScheduleName::parse(&schedule_of(edition))?;
     let target = Target::Task {
         kind: EDITION_TICK.to_owned(),
-        subject: "edition-tick:{slot}".to_owned(),
+        subject: tick_subject(edition),
         payload: None,
     };
     let definition = Definition {
@@ -144,7 +153,7 @@ mod tests {
             (300, "@every 300m"),
         ] {
             assert_eq!(expression_of(minutes), expression, "{minutes}");
-            let (_, ready) = ready(expression, "UTC").unwrap();
+            let (_, ready) = ready(EditionName::default(), expression, "UTC").unwrap();
             let every = SignedDuration::from_mins(i64::from(minutes));
             assert_eq!(gap(&ready), Some(every), "{minutes}");
         }

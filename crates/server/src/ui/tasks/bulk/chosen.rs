@@ -24,9 +24,9 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Reads the tasks.
-    pub(super) async fn load(state: &AppState, asked: &Asked) -> Result<Self> {
+    pub(super) async fn load(state: &AppState, viewer: &Viewer, asked: &Asked) -> Result<Self> {
         if asked.all.is_some() {
-            by_filter(state, asked).await
+            by_filter(state, viewer, asked).await
         } else {
             by_rows(state, &asked.id).await
         }
@@ -49,10 +49,10 @@ impl Chosen {
     }
 }
 
-async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen> {
+async fn by_filter(state: &AppState, viewer: &Viewer, asked: &Asked) -> Result<Chosen> {
     let limit = asked.count.unwrap_or(MOST).min(MOST);
     let before = asked.newest.and_then(|newest| newest.checked_add(1));
-    let search = asked.filter.search(before, limit)?;
+    let search = asked.filter.search(viewer.zone_name(), before, limit)?;
     let lines = state.store.search_tasks(&search).await?;
     let matching = state.store.count_found(&search).await?;
     Ok(Chosen {

@@ -13,7 +13,9 @@ use almanack_core::{
         account::Change,
         delivery::{self, OnRevision, OnUnknown},
         document::{Document, Inputs},
-        port::{BadTemplate, Failure, Message, Presence, Publisher, Reader, Renderer, Sent},
+        port::{
+            Article, BadTemplate, Failure, Message, Presence, Publisher, Reader, Renderer, Sent,
+        },
         story::Status,
     },
     store::{Applied, EditionWritten, Result, Store},
@@ -77,7 +79,7 @@ struct NoVersionGuard;
 #[async_trait]
 impl Layer for NoVersionGuard {
     async fn write_edition(&self, below: &dyn Store, mut change: Change) -> Result<EditionWritten> {
-        if let Some(known) = below.load_account(change.edition.date).await? {
+        if let Some(known) = below.load_account(change.edition.id).await? {
             change.edition.version = known.edition.version;
         }
         below.write_edition(change).await
@@ -105,6 +107,21 @@ fn a_story_that_is_not_written_is_noticed() {
         "kept changing during this request",
     ];
     assert_write_noticed(forget, &words);
+}
+
+#[test]
+fn ed_39_a_hold_that_is_not_written_is_noticed() {
+    let forget = |change: &mut Change| change.edition.hold = None;
+    assert_write_noticed(
+        forget,
+        &["below its standard", "the store keeps something else"],
+    );
+}
+
+#[test]
+fn ed_38_a_deadline_that_is_not_written_is_noticed() {
+    let forget = |change: &mut Change| change.edition.due_at = None;
+    assert_write_noticed(forget, &["ready and due", "the store keeps something else"]);
 }
 
 /// Keeps no alert.
@@ -234,7 +251,7 @@ struct Unpaid(Arc<dyn Reader>);
 
 #[async_trait]
 impl Reader for Unpaid {
-    async fn read(&self, url: &str, _: &Arc<Budget>) -> std::result::Result<String, Failure> {
+    async fn read(&self, url: &str, _: &Arc<Budget>) -> std::result::Result<Article, Failure> {
         self.0.read(url, &Budget::new(u32::MAX)).await
     }
 }

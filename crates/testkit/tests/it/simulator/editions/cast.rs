@@ -1,14 +1,17 @@
 //! What a seed decides once: how editions are made, and where they go.
 
 use almanack_core::edition::{
+    EditionName,
     batch::estimate,
     delivery::{OnRevision, OnUnknown},
+    hold::{Approval, Deadline, OnSilence},
     port::Sensitivity,
+    quality::Quality,
     rules::Rules,
 };
 use almanack_engine::editions::Settings;
 use almanack_testkit::edition_harness::Place;
-use jiff::{SignedDuration, tz::TimeZone};
+use jiff::{SignedDuration, civil::Time, tz::TimeZone};
 
 use super::super::dice::Dice;
 
@@ -22,36 +25,56 @@ const ZONES: [&str; 6] = [
     "Australia/Lord_Howe",
     "Pacific/Apia",
 ];
+/// When readers expect editions, where they do.
+const READY_BY: Time = Time::constant(12, 0, 0, 0);
 /// How wrong clocks may be, by seed.
 const SKEWS_MS: [i64; 3] = [0, 50, 2_000];
 
 /// The decisions of one seed.
 pub(super) struct Cast {
+    /// The editions that are made side by side.
+    pub(super) names: Vec<EditionName>,
     pub(super) settings: Settings,
     pub(super) places: Vec<Place>,
     pub(super) skew: SignedDuration,
     /// How often people have a request, per thousand moments.
     pub(super) requests: u64,
+    /// How often people correct an edition or take it back, per thousand moments.
+    pub(super) corrections: u64,
     /// How often a call ends in death, per thousand.
     pub(super) deaths: u64,
 }
 
 impl Cast {
-    pub(super) fn draw(dice: &Dice) -> Self {
+    /// What the desk decides, and what deadlines and quality there are, come from dice of their
+    /// own, so that seeds that need neither run as they always did.
+    pub(super) fn draw(
+        (seed, dice): (u64, &Dice),
+        (desk, standards): (&Dice, &Dice),
+        approving: bool,
+    ) -> Self {
         let zone =
             TimeZone::get(dice.pick::<&str>(&ZONES)).expect("a zone that every database has");
         Self {
             settings: Settings {
-                rules: rules(dice),
+                name: EditionName::default(),
+                rules: Rules {
+                    approval: approval(desk, if approving { 1_000 } else { 330 }),
+                    quality: quality(standards),
+                    ..rules(dice)
+                },
                 zone,
                 title: "Daily".to_owned(),
                 language: "zh-CN".to_owned(),
                 filter: dice.hits(250).then_some(Sensitivity::Medium),
+                ready_by: standards.hits(400).then_some(READY_BY),
                 ticks: None,
                 node: "node".to_owned(),
             },
+            names: names(seed),
             places: places(dice),
             skew: SignedDuration::from_millis(*dice.pick(&SKEWS_MS)),
+            corrections: if desk.hits(500) { 0 } else { desk.below(80) },
             requests: dice.below(150),
             deaths: dice.below(80),
         }
@@ -66,7 +89,14 @@ impl Cast {
     pub(super) fn ticks_needed(&self) -> usize {
         let rules = &self.settings.rules;
         let messages: u32 = self.places.iter().map(|place| place.parts).sum();
-        let rounds = messages.div_ceil(rules.budget) as usize;
+        // Destinations are asked whether they are ready out of the same budget.
+        let asked = if rules.quality.destinations {
+            self.places.len()
+        } else {
+            0
+        };
+        let asked = u32::try_from(asked).unwrap_or(u32::MAX);
+        let rounds = (messages + asked).div_ceil(rules.budget) as usize;
         1 + rules.stories.div_ceil(rules.batch_size) + rounds
     }
 }
@@ -89,6 +119,32 @@ fn rules(dice: &Dice) -> Rules {
         retries_by_itself: u32::try_from(dice.below(3)).unwrap_or(0),
         chain: dice.hits(200),
         ..Rules::default()
+    }
+}
+
+/// In so many seeds of a thousand a person approves every edition, or the time set for that does.
+fn approval(dice: &Dice, of_thousand: u64) -> Option<Approval> {
+    let deadline = match dice.below(3) {
+        0 => None,
+        1 => Some(Deadline::By(jiff::civil::time(7, 0, 0, 0))),
+        _ => Some(Deadline::Within(SignedDuration::from_mins(
+            dice.between(5, 600),
+        ))),
+    };
+    let on_silence = *dice.pick(&[OnSilence::Publish, OnSilence::Drop]);
+    dice.hits(of_thousand).then_some(Approval {
+        deadline,
+        on_silence,
+    })
+}
+
+/// In some seeds an edition must have texts, and its destinations ready.
+fn quality(dice: &Dice) -> Quality {
+    let stated = dice.hits(400);
+    Quality {
+        text_percent_min: if stated { 50 } else { 0 },
+        stories_min: usize::from(stated),
+        destinations: stated && dice.hits(300),
     }
 }
 
@@ -127,4 +183,13 @@ fn unknown(dice: &Dice) -> OnUnknown {
     } else {
         OnUnknown::Skip
     }
+}
+
+/// One to three editions. Decided by the seed alone, so that a story with one is what it was before
+/// there were several.
+fn names(seed: u64) -> Vec<EditionName> {
+    let beside = usize::try_from(seed % 3).unwrap_or(0);
+    let named = ["tech", "weekly"].into_iter().take(beside);
+    let named = named.map(|name| EditionName::parse(name).expect("a name"));
+    [EditionName::default()].into_iter().chain(named).collect()
 }

@@ -7,10 +7,11 @@ use almanack_core::{
     edition::{
         Account, State,
         delivery::{OnRevision, OnUnknown},
+        hold::Hold,
     },
     store::{AlertFilter, EditionFilter},
 };
-use almanack_engine::editions::Editions;
+use almanack_engine::editions::{EditionSet, Editions};
 use almanack_testkit::edition_harness::{Place, Received};
 use jiff::Timestamp;
 
@@ -67,6 +68,10 @@ impl Mailbox {
             let of = message.revision;
             return Err(format!("{key} was made of the document of revision {of}"));
         }
+        let day = date.parse().map_err(|_| format!("{key} names no day"))?;
+        if !world.witness.is_let_out(day, message.revision) {
+            return Err(format!("{key} arrived, and nobody had let it out"));
+        }
         let first = self.revisions.entry(date.to_owned());
         let first = *first.or_insert(message.revision);
         // Better twice than missing: that holds for a first document that perhaps never arrived,
@@ -84,28 +89,34 @@ impl Mailbox {
 }
 
 /// Checks everything that is kept.
-pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionSummary, String> {
+pub(super) async fn check(
+    world: &World,
+    all_editions: &EditionSet,
+) -> Result<EditionSummary, String> {
     let all = EditionFilter {
         limit: EDITIONS_MAX,
         ..EditionFilter::default()
     };
-    let lines = editions.list(&all).await.map_err(|error| error.chain())?;
+    let any = all_editions.any().ok_or("there are no editions")?;
+    let lines = any.list(&all).await.map_err(|error| error.chain())?;
     check_alerts(world).await?;
     let mut summary = EditionSummary::default();
     for line in lines {
-        let date = line.edition.date;
-        let account = editions.account(date).await;
+        let id = line.edition.id;
+        let editions = all_editions.get(id.name);
+        let editions = editions.ok_or_else(|| format!("{id}: no such edition"))?;
+        let account = editions.account(id).await;
         let account = account.map_err(|error| error.chain())?;
         if world
             .witness
-            .edition(date)
+            .edition(id)
             .is_some_and(|copy| copy != account)
         {
             return Err(format!(
-                "{date}: the store keeps something else than was written"
+                "{id}: the store keeps something else than was written"
             ));
         }
-        check_end(world, &account).map_err(|what| format!("{date}: {what}"))?;
+        check_end(world, &account).map_err(|what| format!("{id}: {what}"))?;
         if account.was_published() {
             summary.published += 1;
         } else {
@@ -119,14 +130,18 @@ pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionS
 /// Published, or in a clear state of which people heard.
 fn check_end(world: &World, account: &Account) -> Result<(), String> {
     let (state, was) = (account.edition.state, account.edition.archived_from);
-    let about = About::Edition(account.edition.date);
+    let about = About::Edition(account.edition.id);
     let heard = |rule| {
         let about = about.clone();
         world.witness.is_heard(&Key { rule, about })
     };
+    let held = account.edition.hold.as_ref();
     let ended = match was.unwrap_or(state) {
         State::Published => true,
         State::Empty => heard(Rule::Empty),
+        // A person kept it back, or was asked to decide and did not.
+        State::Aggregating if held.is_some_and(Hold::is_dropped) => heard(Rule::Approval),
+        State::Aggregating if held.is_some_and(Hold::is_rejected) => true,
         // What was published and taken up again is still the published one.
         _ => account.was_published() || heard(Rule::Unfinished),
     };
@@ -155,12 +170,12 @@ async fn check_alerts(world: &World) -> Result<(), String> {
 
 /// Every document can be rendered again from its inputs.
 async fn check_documents(editions: &Editions, account: &Account) -> Result<usize, String> {
-    let date = account.edition.date;
+    let id = account.edition.id;
     for revision in 1..=account.edition.revision {
-        let rebuilt = editions.rebuild(date, Some(revision), None).await;
+        let rebuilt = editions.rebuild(id, Some(revision), None).await;
         let rebuilt = rebuilt.map_err(|error| error.chain())?;
         if !rebuilt.identical {
-            return Err(format!("{date}: document {revision} comes out otherwise"));
+            return Err(format!("{id}: document {revision} comes out otherwise"));
         }
     }
     Ok(account.edition.revision as usize)

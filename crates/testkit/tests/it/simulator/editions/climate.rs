@@ -33,6 +33,8 @@ pub(super) struct Climate {
     truth: TrueClock,
     rates: Rates,
     healed: Arc<AtomicBool>,
+    /// Whether no page and no model answers, while all else is well.
+    mute: AtomicBool,
     down_until: Mutex<BTreeMap<String, Timestamp>>,
 }
 
@@ -57,11 +59,17 @@ impl Climate {
             dice,
             truth,
             healed,
+            mute: AtomicBool::new(false),
             down_until: Mutex::default(),
         });
         let decides = Arc::clone(&climate);
         room.decide(move |call, _| decides.injected_fault(call));
         climate
+    }
+
+    /// From now on, pages and models answer nothing, or answer again.
+    pub(super) fn mute(&self, mute: bool) {
+        self.mute.store(mute, Ordering::Relaxed);
     }
 
     /// A day begins, and something may break for some of them.
@@ -82,12 +90,27 @@ impl Climate {
         down.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_down(&self, part: &str) -> bool {
+    /// How a part fails for as long as it is down. A model is silent or answers nonsense, each time
+    /// another way: nonsense is no outage, and may end an edition without a story (ED-32).
+    fn down_by(&self, part: &str) -> Option<FailureClass> {
         let until = self.down().get(part).copied();
-        until.is_some_and(|until| until > self.truth.now())
+        let until = until.filter(|until| *until > self.truth.now())?;
+        let nonsense = part == "writer" && until.as_second() % 2 == 0;
+        Some(if nonsense {
+            FailureClass::Unusable
+        } else {
+            FailureClass::Credentials
+        })
     }
 
     fn injected_fault(&self, call: &Call) -> InjectedFault {
+        let answers = !matches!(
+            call,
+            Call::Page(_) | Call::Comments(_) | Call::Titles(_) | Call::Summary(_)
+        );
+        if self.mute.load(Ordering::Relaxed) && !answers {
+            return InjectedFault::Hangs;
+        }
         if self.healed.load(Ordering::Relaxed) {
             return InjectedFault::Well;
         }
@@ -99,14 +122,15 @@ impl Climate {
             Call::Judge(_) => ("writer", false, false),
             Call::Send(to, _) => (to.as_str(), true, true),
             Call::Look(at, _) => (at.as_str(), true, false),
+            Call::Ready(of) => (of.as_str(), false, false),
             Call::Report(..) => ("notifier", false, true),
         };
         let (dice, rates) = (&self.dice, &self.rates);
-        if self.is_down(part) {
+        if let Some(class) = self.down_by(part) {
             return match dice.below(20) {
                 0 if hangs => InjectedFault::Hangs,
                 1 if loses => InjectedFault::Lost,
-                _ => InjectedFault::Fails(FailureClass::Credentials),
+                _ => InjectedFault::Fails(class),
             };
         }
         if dice.hits(rates.fails) {

@@ -11,18 +11,19 @@ use std::{
 use almanack_core::{
     budget::Budget,
     edition::{
-        Account,
+        Account, EditionId, EditionName,
         plan::{Action, Requester},
-        turn::Chosen,
+        revision::Correction,
+        turn::{Chosen, Meant},
     },
 };
 use almanack_engine::editions::{Error, Observer, Unwatched};
 use almanack_testkit::edition_harness::EditionHarness;
-use jiff::civil::Date;
 
 use super::{
     super::{dice::Dice, record::Record, time::pass},
     nodes::{Mortal, Process, World},
+    witness::Witness,
 };
 
 /// Polls after which a process dies at most; a tick with a batch and deliveries has some hundreds.
@@ -31,19 +32,48 @@ const POLLS_MAX: u64 = 400;
 /// Something that is asked of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Deed {
-    Tick,
+    Tick(EditionName),
     /// A round of the watch.
     Watch,
     /// A step of a queued edition.
-    Step(Date),
-    Run(Date),
-    Reset(Date),
-    Retry(Date),
-    Force(Date),
-    Request(Date),
+    Step(EditionId),
+    Run(EditionId),
+    Reset(EditionId),
+    Retry(EditionId),
+    Force(EditionId),
+    Request(EditionId),
     /// About the destination of the cast that comes last.
-    Resend(Date),
-    Skip(Date),
+    Resend(EditionId),
+    Skip(EditionId),
+    Approve(EditionId),
+    Reject(EditionId),
+    /// Drops, moves or edits a story, by a number.
+    Correct(EditionId, u64),
+    Retract(EditionId),
+    Restore(EditionId),
+}
+
+impl Deed {
+    /// The edition that it is about; a watch looks at all.
+    fn edition(self) -> EditionName {
+        match self {
+            Self::Tick(name) => name,
+            Self::Watch => EditionName::default(),
+            Self::Step(id)
+            | Self::Run(id)
+            | Self::Reset(id)
+            | Self::Retry(id)
+            | Self::Force(id)
+            | Self::Request(id)
+            | Self::Resend(id)
+            | Self::Skip(id)
+            | Self::Approve(id)
+            | Self::Reject(id)
+            | Self::Correct(id, _)
+            | Self::Retract(id)
+            | Self::Restore(id) => id.name,
+        }
+    }
 }
 
 /// What a deed says about itself.
@@ -117,23 +147,37 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
     match (deed, error) {
         (_, Error::Store(error)) => trouble && error.is_transient(),
         // A node that is a moment behind does not know a day that another has begun.
-        (Deed::Tick | Deed::Watch | Deed::Step(_), _) => false,
+        (Deed::Tick(_) | Deed::Watch | Deed::Step(_), _) => false,
         (_, Error::NotQueued(_)) => trouble,
         (_, Error::NotNow(_) | Error::Unknown(_) | Error::Future { .. }) => true,
-        (_, Error::Contended(_)) => matches!(deed, Deed::Force(_)),
+        (_, Error::Contended(_)) => matches!(
+            deed,
+            Deed::Force(_) | Deed::Correct(..) | Deed::Retract(_) | Deed::Restore(_)
+        ),
         _ => false,
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one flat arm per deed")]
 async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<DeedReport, Error> {
-    let editions = &process.editions;
+    let name = deed.edition();
+    let editions = process.editions.get(name).expect("an edition of the cast");
     let free = |text: String| DeedReport { text, requests: 0 };
+    // What a person lets out, changes or takes back is theirs, whatever the standard.
+    if let Deed::Force(id)
+    | Deed::Approve(id)
+    | Deed::Correct(id, _)
+    | Deed::Retract(id)
+    | Deed::Restore(id) = deed
+    {
+        meter.witness.is_forced(id);
+    }
     Ok(match deed {
         Deed::Watch => {
             process.watch().round_of_editions().await?;
             free("looked".to_owned())
         }
-        Deed::Tick => {
+        Deed::Tick(_) => {
             let ticked = editions.tick().await?;
             let steps = ticked.steps.iter();
             let actions: Vec<&str> = steps.flat_map(|step| step.actions.clone()).collect();
@@ -145,57 +189,103 @@ async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<DeedR
                 0 => String::new(),
                 count => format!(", {count} archived"),
             };
-            let text = format!("{} {}{archived}", ticked.date, actions.join("+"));
+            let text = format!("{} {}{archived}", ticked.id, actions.join("+"));
             DeedReport { text, requests }
         }
-        Deed::Step(date) => {
-            let stepped = editions.step(date, Requester::Tick, &Unwatched).await?;
+        Deed::Step(id) => {
+            let stepped = editions.step(id, Requester::Tick, &Unwatched).await?;
             let text = format!("{} {}", stepped.after, stepped.actions.join("+"));
             let requests = stepped.requests;
             DeedReport { text, requests }
         }
-        Deed::Run(date) => {
-            editions.take_up(date).await?;
-            let ran = editions.run(date, meter).await?;
+        Deed::Run(id) => {
+            editions.take_up(id).await?;
+            let ran = editions.run(id, meter).await?;
             let text = format!("ran until {}", ran.account.edition.state);
             let requests = ran.requests;
             DeedReport { text, requests }
         }
-        Deed::Force(date) => {
-            let forced = editions.force_publish(date, "operator").await?;
+        Deed::Force(id) => {
+            let forced = editions.force_publish(id, "operator").await?;
             let text = format!("forced, it is {}", forced.account.edition.state);
             let requests = forced.requests;
             DeedReport { text, requests }
         }
-        Deed::Reset(date) => {
-            let account = editions.reset(date, "ada").await?;
+        Deed::Reset(id) => {
+            let account = editions.reset(id, "ada").await?;
             free(format!("reset, it is {}", account.edition.state))
         }
-        Deed::Retry(date) => {
-            let retried = editions.retry(date, None, "ada").await?;
+        Deed::Retry(id) => {
+            let retried = editions.retry(id, None, "ada").await?;
             free(format!("{} stories put back", retried.stories))
         }
-        Deed::Request(date) => {
-            let requested = editions.request(date, "ada").await?;
+        Deed::Request(id) => {
+            let requested = editions.request(id, "ada").await?;
             free(format!("queued: {}", requested.receipt.is_some()))
         }
-        Deed::Resend(date) => {
-            let resent = editions.resend(date, &meter.chosen, "ada").await?;
+        Deed::Resend(id) => {
+            let resent = editions.resend(id, &meter.chosen, "ada").await?;
             free(format!("parts {:?} are sent again", resent.parts))
         }
-        Deed::Skip(date) => {
-            let skipped = editions.skip(date, &meter.chosen, "ada").await?;
+        Deed::Approve(id) => {
+            let decided = editions.approve(id, Meant::default(), "ada").await?;
+            free(format!("approved: {}", decided.changed))
+        }
+        Deed::Reject(id) => {
+            let decided = editions.reject(id, Meant::default(), "ada").await?;
+            free(format!("rejected: {}", decided.changed))
+        }
+        Deed::Correct(id, number) => {
+            let wanted = correction(number);
+            let account = editions.correct(id, &wanted, None, "ada").await?;
+            free(format!(
+                "{wanted:?} is revision {}",
+                account.edition.revision
+            ))
+        }
+        Deed::Retract(id) => {
+            let account = editions.retract(id, Some("wrong"), "ada").await?;
+            free(format!(
+                "retracted by revision {}",
+                account.edition.revision
+            ))
+        }
+        Deed::Restore(id) => {
+            let account = editions.restore(id, "ada").await?;
+            free(format!("restored as revision {}", account.edition.revision))
+        }
+        Deed::Skip(id) => {
+            let skipped = editions.skip(id, &meter.chosen, "ada").await?;
             free(format!("parts {:?} are skipped", skipped.parts))
         }
     })
+}
+
+/// One of the corrections that people make.
+fn correction(number: u64) -> Correction {
+    let story = (1 + number / 3).to_string();
+    match number % 3 {
+        0 => Correction::Drop { story },
+        1 => Correction::Move { story, to: 1 },
+        _ => Correction::Edit {
+            story,
+            title: Some(format!("Corrected {number}")),
+            summary: None,
+            comments: None,
+        },
+    }
 }
 
 /// Watches what steps spend.
 struct Meter {
     room: EditionHarness,
     record: Arc<Record>,
+    witness: Witness,
     account: u32,
+    /// What a step may spend: more than a tick's only in a chain, where the witness holds every
+    /// batch of a wave against a tick's.
     budget: u32,
+    tick: u32,
     chain: bool,
     /// What was spent when the present step began.
     began: AtomicU32,
@@ -209,8 +299,10 @@ impl Meter {
         Self {
             room: world.room.clone(),
             record: Arc::clone(&world.record),
+            witness: world.witness.clone(),
             account: process.account,
-            budget: rules.budget,
+            budget: rules.step_budget(),
+            tick: rules.budget,
             chain: rules.chain,
             began: AtomicU32::new(world.room.paid_by(process.account)),
             chosen: Chosen {
@@ -242,18 +334,24 @@ impl Meter {
     /// What may have been spent by a deed that has ended, however it has.
     fn check(&self, spent: u32, deed: Deed) -> Result<(), String> {
         let most = match deed {
-            Deed::Tick if self.chain => u32::MAX,
+            Deed::Tick(_) if self.chain => u32::MAX,
             Deed::Run(_) => {
                 self.ends();
                 u32::MAX
             }
-            Deed::Tick | Deed::Step(_) | Deed::Force(_) => self.budget,
+            Deed::Step(_) if self.chain => self.budget,
+            Deed::Tick(_) | Deed::Step(_) | Deed::Force(_) => self.tick,
             Deed::Watch
             | Deed::Reset(_)
             | Deed::Retry(_)
             | Deed::Request(_)
             | Deed::Resend(_)
-            | Deed::Skip(_) => 0,
+            | Deed::Skip(_)
+            | Deed::Approve(_)
+            | Deed::Reject(_)
+            | Deed::Correct(..)
+            | Deed::Retract(_)
+            | Deed::Restore(_) => 0,
         };
         if spent > most {
             return Err(format!(
@@ -278,14 +376,15 @@ pub(super) struct Turn<'a> {
     /// When it ticks, from the one before.
     pub(super) delays: Vec<Duration>,
     /// What it works on beside its own day.
-    pub(super) queued: &'a [Date],
+    pub(super) queued: &'a [EditionId],
 }
 
 impl Turn<'_> {
     /// Its ticks, and after each of them a step of what is queued. `None` if it died.
     pub(super) async fn take(self, world: &World) -> Option<Process> {
-        let steps = self.queued.iter().map(|date| Deed::Step(*date));
-        let deeds: Vec<Deed> = [Deed::Tick, Deed::Watch].into_iter().chain(steps).collect();
+        let steps = self.queued.iter().map(|id| Deed::Step(*id));
+        let ticks = world.cast.names.iter().map(|name| Deed::Tick(*name));
+        let deeds: Vec<Deed> = ticks.chain([Deed::Watch]).chain(steps).collect();
         for delay in &self.delays {
             pass(*delay).await;
             for deed in &deeds {

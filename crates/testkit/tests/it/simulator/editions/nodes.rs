@@ -16,7 +16,7 @@ use almanack_core::{
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
-    editions::{Editions, Outside},
+    editions::{EditionSet, Editions, Outside},
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     watch::{Watch, WatchSettings, Watching},
@@ -54,7 +54,7 @@ pub(super) struct Process {
     pub(super) name: String,
     /// On whose account the harness counts.
     pub(super) account: u32,
-    pub(super) editions: Editions,
+    pub(super) editions: EditionSet,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     watching: Reloadable<Watching>,
@@ -84,8 +84,23 @@ impl World {
         };
         let rescheduler = Rescheduler::new(Arc::clone(&store), Arc::clone(&clock), kinds);
         let outside = self.room.on_account_of(account).outside();
-        let mut settings = self.cast.settings.clone();
-        name.clone_into(&mut settings.node);
+        let (sleeper, rescheduler) = (Arc::new(sleeper), Arc::new(rescheduler));
+        let all = self.cast.names.iter().map(|edition| {
+            let mut settings = self.cast.settings.clone();
+            settings.name = *edition;
+            name.clone_into(&mut settings.node);
+            Arc::new(Editions {
+                shown: Arc::clone(&store),
+                store: Arc::clone(&store),
+                clock: Arc::clone(&clock),
+                sleeper: sleeper.clone(),
+                rescheduler: Arc::clone(&rescheduler),
+                outside: (self.meddle)(outside.clone()),
+                settings,
+                subscriptions: Reloadable::default(),
+            })
+        });
+        let all: Vec<_> = all.collect();
         Process {
             name: name.to_owned(),
             account,
@@ -95,16 +110,7 @@ impl World {
             }),
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
-            editions: Editions {
-                shown: store.clone(),
-                store,
-                clock,
-                sleeper: Arc::new(sleeper),
-                rescheduler: Arc::new(rescheduler),
-                outside: (self.meddle)(outside),
-                settings,
-                subscriptions: Reloadable::default(),
-            },
+            editions: EditionSet::of(all),
         }
     }
 

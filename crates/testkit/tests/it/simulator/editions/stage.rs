@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use almanack_core::store::Store;
+use almanack_core::{edition::EditionId, store::Store};
 use almanack_testkit::{edition_harness::EditionHarness, layer::Layered};
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 
@@ -31,14 +31,25 @@ use super::{
     witness::Witness,
 };
 
+/// Sets the dice about deadlines and quality apart from all others.
+const STANDARDS: u64 = 0x5eed_0038;
 const NODES: usize = 2;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 /// Days in which nothing goes wrong any more: what was taken up again has a day's time, and a day
 /// to be put away.
 const REST_DAYS: u32 = 3;
+/// Makes another seed of a seed.
+const DESK: u64 = 0xDE5C;
 /// Retention keeps stories for so long.
 const KEPT_DAYS: i64 = 30;
+
+/// When readers of a day with a deadline must have its edition.
+#[derive(Clone, Copy)]
+enum Expected {
+    InTime,
+    Sometime,
+}
 
 /// Everything one simulation needs.
 pub(super) struct Stage {
@@ -51,9 +62,11 @@ pub(super) struct Stage {
     nodes: [Option<Process>; NODES],
     away_until: [Timestamp; NODES],
     person: Dice,
-    queued: BTreeSet<Date>,
+    /// The dice of whoever approves and corrects.
+    desk: Dice,
+    queued: BTreeSet<EditionId>,
     /// The day whose destination a person skipped last, until they have another request.
-    skipped: Option<Date>,
+    skipped: Option<EditionId>,
 }
 
 impl Stage {
@@ -61,7 +74,10 @@ impl Stage {
         let dice = Dice::new(seed);
         let truth = TrueClock::start();
         let record = Arc::new(Record::new(truth));
-        let cast = Arc::new(Cast::draw(&dice));
+        let desk = Dice::new(seed ^ DESK);
+        let standards = Dice::new(seed ^ STANDARDS);
+        let cast = Cast::draw((seed, &dice), (&desk, &standards), options.approving);
+        let cast = Arc::new(cast);
         record.note("world", format_args!("{:?}", cast.settings.rules));
         record.note("world", format_args!("{:?}", cast.places));
         let stories = u32::try_from(cast.settings.rules.stories).unwrap_or(1) + 3;
@@ -90,6 +106,7 @@ impl Stage {
             nodes: [None, None],
             away_until: [truth.now(); NODES],
             person: dice.fork(),
+            desk,
             queued: BTreeSet::new(),
             skipped: None,
             dice,
@@ -107,11 +124,20 @@ impl Stage {
             date = date.tomorrow().unwrap_or(date);
         }
         self.heal();
-        for _ in 0..REST_DAYS {
+        for day in 0..REST_DAYS {
             if !self.world.record.is_broken() {
-                self.quiet_day(date).await;
+                // The first of them may have begun before, with everything that went wrong.
+                let when = if day == 0 {
+                    Expected::Sometime
+                } else {
+                    Expected::InTime
+                };
+                self.quiet_day(date, when).await;
                 date = date.tomorrow().unwrap_or(date);
             }
+        }
+        if !self.world.record.is_broken() {
+            self.mute_day(date).await;
         }
         let mut summary = EditionSummary::default();
         if !self.world.record.is_broken() {
@@ -171,7 +197,7 @@ impl Stage {
         for _ in 0..most {
             self.moment().await;
             let broken = self.world.record.is_broken();
-            let quiet = !self.world.witness.is_open(date) && !self.dice.hits(300);
+            let quiet = !self.is_open(date) && !self.dice.hits(300);
             if broken || quiet || self.today() > date {
                 break;
             }
@@ -182,6 +208,12 @@ impl Stage {
             };
             pass(wait).await;
         }
+    }
+
+    /// Whether there is work left in an edition of a day.
+    fn is_open(&self, date: Date) -> bool {
+        let mut names = self.world.cast.names.iter();
+        names.any(|name| self.world.witness.is_open(EditionId::new(*name, date)))
     }
 
     async fn dawn(&mut self, date: Date) {
@@ -209,14 +241,25 @@ impl Stage {
 
     /// Nodes tick, in turn or at once, and people have requests.
     async fn moment(&mut self) {
-        let queued: Vec<Date> = self.queued.iter().copied().collect();
+        let queued: Vec<EditionId> = self.queued.iter().copied().collect();
         let [first, second] = self.turns(&queued);
-        let request = people::request(&self.world, self.today(), self.skipped, &self.person);
+        let request = people::request(&self.world, self.today().into(), self.skipped, &self.person);
         if let Some((deed, _)) = request {
             self.queued.extend(people::queues(&self.world, deed));
         }
+        let decision = people::at_desk(&self.world, self.today().into(), &self.desk);
+        if let Some((deed, _)) = decision {
+            self.queued.extend(people::queues(&self.world, deed));
+        }
         let world = &self.world;
-        let person = self.person.fork();
+        let (person, editor) = (self.person.fork(), self.desk.fork());
+        let deciding = async {
+            if let Some((deed, delay)) = decision {
+                pass(delay).await;
+                let process = world.start("eve", &editor);
+                perform(world, &process, deed, &editor).await;
+            }
+        };
         let mut skipped = self.skipped;
         let requesting = async {
             if let Some((deed, delay)) = request {
@@ -224,21 +267,27 @@ impl Stage {
                 let process = world.start("ada", &person);
                 let ended = perform(world, &process, deed, &person).await;
                 skipped = match deed {
-                    Deed::Skip(date) if ended == Ended::Well => Some(date),
+                    Deed::Skip(id) if ended == Ended::Well => Some(id),
                     _ => None,
                 };
             }
         };
-        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), requesting);
+        let (first, second, (), ()) = tokio::join!(
+            take(first, world),
+            take(second, world),
+            requesting,
+            deciding
+        );
         self.skipped = skipped;
         self.nodes = [first, second];
         self.mailboxes.look(&self.world);
         let witness = &self.world.witness;
-        self.queued.retain(|date| witness.is_open(*date));
+        self.queued.extend(witness.let_out_late());
+        self.queued.retain(|id| witness.is_open(*id));
     }
 
     /// Who ticks at this moment, and when.
-    fn turns<'a>(&mut self, queued: &'a [Date]) -> [Option<Turn<'a>>; NODES] {
+    fn turns<'a>(&mut self, queued: &'a [EditionId]) -> [Option<Turn<'a>>; NODES] {
         let delays: [Vec<u64>; NODES] = match self.dice.below(20) {
             0..10 => [vec![0], vec![0]],
             10..14 => [vec![0], vec![self.dice.below(5 * MINUTE_MS)]],
@@ -279,13 +328,77 @@ impl Stage {
         self.away_until = [self.world.truth.now(); NODES];
     }
 
+    /// A day on which no page and no model answers: readers have titles when they expect them,
+    /// unless that is below the standard (ED-38, ED-39).
+    async fn mute_day(&mut self, date: Date) {
+        let settings = &self.world.cast.settings;
+        if settings.ready_by.is_none() || settings.rules.quality.text_percent_min > 0 {
+            return;
+        }
+        self.world
+            .record
+            .note("world", "no page and no model answers");
+        self.climate.mute(true);
+        self.expected_day(date, Expected::InTime).await;
+        self.climate.mute(false);
+        // What was degraded is improved, and the day after puts it away.
+        let tomorrow = date.tomorrow().unwrap_or(date);
+        for slot in 0..12 {
+            self.quiet_tick(slot % NODES).await;
+        }
+        self.quiet_day(tomorrow, Expected::InTime).await;
+    }
+
+    /// A day on which readers expect an edition at a certain time, and have it.
+    async fn expected_day(&mut self, date: Date, when: Expected) {
+        self.world.room.forget_calls();
+        // Ticks come at their times, however long the ones before take; an hour more than half a
+        // day, for clocks that are put back.
+        for tick in 0..13 * 6 {
+            let into_the_day = Duration::from_mins(10) * u32::try_from(tick + 1).unwrap_or(1);
+            self.wait_for(date, into_the_day).await;
+            self.tick_and_watch(tick % NODES).await;
+            if self.approve_waiting(date).await {
+                self.tick_and_watch(tick % NODES).await;
+            }
+        }
+        self.mailboxes.look(&self.world);
+        let checked = match when {
+            // Who approves it decides when readers have it.
+            Expected::InTime if !self.needs_approval() => self.ready_in_time(date),
+            Expected::InTime | Expected::Sometime => self.published(date, 13 * 6),
+        };
+        self.world.record.check(checked);
+    }
+
+    fn ready_in_time(&self, date: Date) -> Result<(), String> {
+        let account = self.world.witness.edition(date.into());
+        let edition = account.map(|account| account.edition);
+        let times = edition.as_ref().map(|it| (it.ready_at, it.due_at));
+        match times {
+            Some((Some(ready_at), Some(due_at))) if ready_at <= due_at => Ok(()),
+            _ => {
+                let state = edition.map(|it| it.state);
+                Err(format!(
+                    "{date}: it is {state:?}, ready and due at {times:?}"
+                ))
+            }
+        }
+    }
+
     /// A day on which nothing goes wrong: published in as many ticks as it takes.
-    async fn quiet_day(&mut self, date: Date) {
+    async fn quiet_day(&mut self, date: Date, when: Expected) {
+        if self.world.cast.settings.ready_by.is_some() {
+            return self.expected_day(date, when).await;
+        }
         self.wait_for(date, Duration::from_mins(10)).await;
         self.world.room.forget_calls();
         let needed = self.world.cast.ticks_needed();
         for tick in 0..needed {
             self.quiet_tick(tick % NODES).await;
+            if self.approve_waiting(date).await {
+                self.quiet_tick(tick % NODES).await;
+            }
         }
         self.mailboxes.look(&self.world);
         self.world.record.check(self.published(date, needed));
@@ -295,25 +408,49 @@ impl Stage {
         }
     }
 
-    async fn quiet_tick(&mut self, slot: usize) {
-        let dice = self.dice.fork();
-        let process = self.node(slot, &dice);
-        for deed in [Deed::Tick, Deed::Watch] {
-            perform(&self.world, &process, deed, &dice).await;
+    fn needs_approval(&self) -> bool {
+        self.world.cast.settings.rules.approval.is_some()
+    }
+
+    /// Whether a person had to approve an edition of a day, and did.
+    async fn approve_waiting(&mut self, date: Date) -> bool {
+        let mut waiting = self.world.witness.waiting();
+        waiting.retain(|id| id.date == date);
+        for id in &waiting {
+            let process = self.world.start("eve", &self.desk);
+            perform(&self.world, &process, Deed::Approve(*id), &self.desk).await;
         }
-        self.nodes[slot] = Some(process);
+        !waiting.is_empty()
+    }
+
+    async fn quiet_tick(&mut self, slot: usize) {
+        self.tick_and_watch(slot).await;
         pass(Duration::from_mins(10)).await;
     }
 
-    fn published(&self, date: Date, ticks: usize) -> Result<(), String> {
-        let account = self.world.witness.edition(date);
-        let state = account.map(|account| account.edition.state);
-        if state == Some(almanack_core::edition::State::Published) {
-            return Ok(());
+    async fn tick_and_watch(&mut self, slot: usize) {
+        let dice = self.dice.fork();
+        let process = self.node(slot, &dice);
+        let names = self.world.cast.names.clone();
+        let ticks = names.into_iter().map(Deed::Tick);
+        for deed in ticks.chain([Deed::Watch]) {
+            perform(&self.world, &process, deed, &dice).await;
         }
-        Err(format!(
-            "{date}: it is {state:?} after {ticks} ticks in which nothing went wrong"
-        ))
+        self.nodes[slot] = Some(process);
+    }
+
+    fn published(&self, date: Date, ticks: usize) -> Result<(), String> {
+        for name in &self.world.cast.names {
+            let id = EditionId::new(*name, date);
+            let account = self.world.witness.edition(id);
+            let state = account.map(|account| account.edition.state);
+            if state != Some(almanack_core::edition::State::Published) {
+                return Err(format!(
+                    "{id}: it is {state:?} after {ticks} ticks in which nothing went wrong"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

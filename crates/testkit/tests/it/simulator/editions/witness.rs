@@ -1,6 +1,7 @@
 //! Sees every write to an edition take effect, right above the store, and keeps a copy of every
 //! edition.
 
+mod desk;
 mod ledger;
 mod picture;
 
@@ -12,9 +13,10 @@ use std::{
 use almanack_core::{
     alert::{Alert, Key, decide::NOTIFY_FOR},
     edition::{
-        Account,
+        Account, EditionId,
         account::Change,
         delivery::{self, Delivery},
+        hold::{Hold, SILENCE},
     },
     store::{Applied, EditionWritten, Result, Store},
 };
@@ -51,7 +53,13 @@ impl Write<'_> {
 
 #[derive(Default)]
 struct Pages {
-    editions: BTreeMap<Date, Account>,
+    editions: BTreeMap<EditionId, Account>,
+    /// Revisions that somebody let out, or that need nobody.
+    let_out: BTreeSet<(EditionId, u32)>,
+    /// Documents that are below the standard, by day and revision.
+    below: BTreeSet<(EditionId, u32)>,
+    /// Days whose edition a person wanted published as it is.
+    forced: BTreeSet<EditionId>,
     /// Letters whose arrival was written down, by their keys.
     confirmed: BTreeSet<String>,
     /// Letters that a person had sent again, by their keys.
@@ -92,14 +100,14 @@ impl Witness {
     }
 
     /// The edition of a day as it must be, if it was ever written to.
-    pub(super) fn edition(&self, date: Date) -> Option<Account> {
-        self.pages().editions.get(&date).cloned()
+    pub(super) fn edition(&self, id: EditionId) -> Option<Account> {
+        self.pages().editions.get(&id).cloned()
     }
 
     /// Whether there is work left in the edition of a day, or none yet.
-    pub(super) fn is_open(&self, date: Date) -> bool {
+    pub(super) fn is_open(&self, id: EditionId) -> bool {
         let pages = self.pages();
-        let known = pages.editions.get(&date);
+        let known = pages.editions.get(&id);
         known.is_none_or(|account| account.edition.state.is_open())
     }
 
@@ -108,6 +116,64 @@ impl Witness {
         let pages = self.pages();
         let first = pages.confirmed.range(beginning.to_owned()..).next();
         first.is_some_and(|key| key.starts_with(beginning))
+    }
+
+    /// Whether a revision might leave.
+    pub(super) fn is_let_out(&self, id: EditionId, revision: u32) -> bool {
+        self.pages().let_out.contains(&(id, revision))
+    }
+
+    /// Editions that wait for a person.
+    pub(super) fn waiting(&self) -> Vec<EditionId> {
+        let pages = self.pages();
+        let all = pages.editions.iter();
+        let all = all.filter(|(_, account)| account.edition.waiting().is_some());
+        all.map(|(id, _)| *id).collect()
+    }
+
+    /// An edition that was taken back, the newest.
+    pub(super) fn retracted(&self) -> Option<EditionId> {
+        let pages = self.pages();
+        let mut all = pages.editions.iter().rev();
+        let found = all.find(|(_, account)| account.edition.retraction.is_some());
+        found.map(|(id, _)| *id)
+    }
+
+    /// Editions of earlier days that somebody let out and nodes still have to send.
+    pub(super) fn let_out_late(&self) -> Vec<EditionId> {
+        let pages = self.pages();
+        let all = pages.editions.iter().filter(|(_, account)| {
+            let edition = &account.edition;
+            let late = edition.reopened_at.is_some() && edition.state.is_open();
+            late && edition.hold.as_ref().is_some_and(Hold::lets_out)
+        });
+        all.map(|(id, _)| *id).collect()
+    }
+
+    /// A person wants the edition of a day published as it is.
+    pub(super) fn is_forced(&self, id: EditionId) {
+        self.pages().forced.insert(id);
+    }
+
+    /// What is below the standard leaves only if a person wants it (ED-39).
+    fn check_standard(&self, change: &Change) -> std::result::Result<(), String> {
+        let (id, rules) = (change.edition.id, &self.cast.settings.rules);
+        let mut pages = self.pages();
+        if let Some(document) = &change.document {
+            let stories = &document.inputs.stories;
+            let with_text = stories.iter().filter(|it| it.content_summary.is_some());
+            let least = usize::from(rules.quality.text_percent_min);
+            if with_text.count() * 100 < stories.len() * least {
+                pages.below.insert((id, document.inputs.revision));
+            }
+        }
+        let sent = |it: &&Delivery| it.state == delivery::State::Sent;
+        let sent = change.deliveries.iter().find(sent);
+        let below = sent.is_some_and(|it| pages.below.contains(&(id, it.revision)));
+        if below && !pages.forced.contains(&id) {
+            return Err("it is sent below its standard, and no person wanted it".to_owned());
+        }
+        Ok(())
     }
 
     /// Whether people heard of an alert.
@@ -123,7 +189,7 @@ impl Witness {
     /// Retention has been at work on what is older.
     pub(super) fn forget_before(&self, date: Date) {
         let mut pages = self.pages();
-        pages.editions = pages.editions.split_off(&date);
+        pages.editions.retain(|id, _| id.date >= date);
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
@@ -131,11 +197,11 @@ impl Witness {
     }
 
     fn saw(&self, before: &Account, change: &Change, after: &Account) {
-        let date = after.edition.date;
+        let id = after.edition.id;
         if before.edition.state != after.edition.state {
             let (from, to) = (before.edition.state, after.edition.state);
             self.record
-                .note("witness", format_args!("{date}: {from} -> {to}"));
+                .note("witness", format_args!("{id}: {from} -> {to}"));
         }
         let write = Write {
             before,
@@ -145,12 +211,33 @@ impl Witness {
             cast: &self.cast,
             room: &self.room,
         };
-        let checked = picture::check(&write).and_then(|()| ledger::check(&write));
+        let checked = picture::check(&write)
+            .and_then(|()| ledger::check(&write))
+            .and_then(|()| desk::check(&write))
+            .and_then(|()| self.check_standard(change));
         self.record
-            .check(checked.map_err(|what| format!("{date}: {what}")));
+            .check(checked.map_err(|what| format!("{id}: {what}")));
+        let held = after.edition.hold.as_ref();
+        let silent = |hold: &&Hold| hold.decision.as_ref().is_some_and(|it| it.by == SILENCE);
+        if before.edition.hold != after.edition.hold
+            && let Some(hold) = held.filter(silent)
+        {
+            let what = if hold.lets_out() {
+                "let out"
+            } else {
+                "dropped"
+            };
+            let note = format_args!("{id}: nobody answered: it is {what}");
+            self.record.note("witness", note);
+        }
+        let needs_nobody = self.cast.settings.rules.approval.is_none();
+        if held.map_or(needs_nobody, Hold::lets_out) {
+            let revision = after.edition.revision;
+            self.pages().let_out.insert((id, revision));
+        }
         for written in &change.deliveries {
             let (revision, to, part) = (written.revision, &written.destination, written.part);
-            let key = format!("edition:{date}/{revision}/{to}/{part}");
+            let key = format!("edition:{id}/{revision}/{to}/{part}");
             if written.state == delivery::State::Confirmed {
                 self.pages().confirmed.insert(key);
             } else if write.is_resent(written) {
@@ -200,16 +287,16 @@ impl Layer for Witness {
     }
 
     async fn write_edition(&self, below: &dyn Store, change: Change) -> Result<EditionWritten> {
-        let date = change.edition.date;
-        let known = self.edition(date);
+        let id = change.edition.id;
+        let known = self.edition(id);
         let before = match known {
             Some(account) => Some(account),
-            None => below.load_account(date).await?,
+            None => below.load_account(id).await?,
         };
         let written = below.write_edition(change.clone()).await?;
         let Some(before) = before else {
             if written == EditionWritten::Done {
-                let what = format_args!("{date}: an edition that was never opened was written");
+                let what = format_args!("{id}: an edition that was never opened was written");
                 self.record.broke(what);
             }
             return Ok(written);
@@ -218,19 +305,19 @@ impl Layer for Witness {
         match written {
             EditionWritten::Lost if same => {
                 let what = "a write was refused although no other had been faster";
-                self.record.broke(format_args!("{date}: {what}"));
+                self.record.broke(format_args!("{id}: {what}"));
             }
             EditionWritten::Lost => self.record.note("witness", "another node was faster"),
             EditionWritten::Done => {
                 if !same {
                     self.record.broke(format_args!(
-                        "{date}: what was decided on version {} was written on version {}",
+                        "{id}: what was decided on version {} was written on version {}",
                         change.edition.version, before.edition.version
                     ));
                 }
                 let after = change.clone().apply(before.clone());
                 self.saw(&before, &change, &after);
-                self.pages().editions.insert(date, after);
+                self.pages().editions.insert(id, after);
             }
         }
         Ok(written)

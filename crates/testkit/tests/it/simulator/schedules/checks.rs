@@ -203,6 +203,6 @@ fn words(verdict: Verdict) -> &'static [&'static str] {
         Verdict::Skipped(Reason::Overlap) => &["had not ended", "fired in the same moment"],
         Verdict::Skipped(Reason::Changed) => &["when the schedule was changed"],
         Verdict::Skipped(Reason::Cancelled) => &["had been cancelled"],
-        Verdict::Skipped(Reason::Excluded) => &["(calendar weekend)", "quiet hours"],
+        Verdict::Skipped(Reason::Excluded) => &["calendar weekend", "quiet hours"],
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_core::{
-    plan::{CatchUp, Definition, OnResume, Origin, Overlap, Quiet, ScheduleName},
+    plan::{Also, CatchUp, Definition, OnResume, Origin, Overlap, Quiet, ScheduleName},
     target::Target,
 };
 use almanack_engine::schedules::{Backfill, Error, Overlapping, Schedules};
@@ -215,14 +215,22 @@ impl Person {
                 payload: None,
             },
         };
-        let definition = Definition {
+        let mut definition = Definition {
             tz: rule.tz.to_owned(),
             // Longer than any outage: what is waited for ends.
             run_timeout: Some(SignedDuration::from_hours(7 * 24)),
             ..Definition::new(rule.expression(), target)
         };
-        let key = (definition.expression.clone(), definition.tz.clone());
-        self.world.chronicle.pages().rules.insert(key, rule);
+        let mut rules = vec![rule];
+        if self.dice.hits(150) {
+            rules.push(rules[0].another(&self.dice));
+            definition.also.push(Also {
+                expression: rules[1].expression(),
+                tz: None,
+            });
+        }
+        let named = rules.into_iter().map(|rule| (rule.key(), rule));
+        self.world.chronicle.pages().rules.extend(named);
         self.policies(definition)
     }
 
@@ -249,12 +257,15 @@ impl Person {
             splay: *dice.pick(&[minutes(0), minutes(0), minutes(0), minutes(4)]),
             jitter: *dice.pick(&[minutes(0), minutes(0), minutes(0), minutes(3)]),
             except: Vec::new(),
+            only: Vec::new(),
             quiet: Vec::new(),
             ends_at: None,
             ..definition
         };
         if dice.hits(250) {
             drawn.except = vec![WEEKEND.to_owned()];
+        } else if dice.hits(100) {
+            drawn.only = vec![WEEKEND.to_owned()];
         }
         if dice.hits(200) {
             drawn.quiet = Quiet::parse(QUIET).into_iter().collect();

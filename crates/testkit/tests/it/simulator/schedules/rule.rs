@@ -93,7 +93,8 @@ pub(super) fn is_left_out(definition: &Definition, slot: Timestamp) -> bool {
     let weekend = matches!(local.weekday(), Weekday::Saturday | Weekday::Sunday);
     let minute = i32::from(local.hour()) * 60 + i32::from(local.minute());
     let quiet = !definition.quiet.is_empty() && (60..210).contains(&minute);
-    quiet || (!definition.except.is_empty() && weekend)
+    let off = |calendars: &[String], on: bool| !calendars.is_empty() && on;
+    quiet || off(&definition.except, weekend) || off(&definition.only, !weekend)
 }
 
 /// How much later than its slot a firing may be due.
@@ -162,6 +163,19 @@ impl Rule {
         };
         let tz = dice.pick(&ZONES);
         Self { form, tz }
+    }
+
+    /// A second rule by the same clock.
+    pub(super) fn another(&self, dice: &Dice) -> Self {
+        Self {
+            tz: self.tz,
+            ..Self::draw(dice)
+        }
+    }
+
+    /// What it is found by.
+    pub(super) fn key(&self) -> (String, String) {
+        (self.expression(), self.tz.to_owned())
     }
 
     /// What the product reads.

@@ -77,6 +77,9 @@ fn request(claim: i64, now: Timestamp) -> ClaimRequest {
         lease_until: LATEST,
         slots: 100,
         limits: Vec::new(),
+        kinds: Vec::new(),
+        rates: Vec::new(),
+        turns: Vec::new(),
     }
 }
 

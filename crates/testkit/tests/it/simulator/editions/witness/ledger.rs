@@ -29,7 +29,10 @@ fn check_complete(write: &Write<'_>) -> Result<(), String> {
     let new = &write.after.deliveries;
     for place in &write.cast.places {
         let own = new.iter().filter(|d| d.destination == place.name);
-        if own.count() != place.parts as usize {
+        let document = write.change.document.as_ref();
+        let is_note = document.is_some_and(|it| it.retracted().is_some());
+        let parts = if is_note { 1 } else { place.parts as usize };
+        if own.count() != parts {
             return Err(format!("{} does not get all its parts", place.name));
         }
     }
@@ -62,7 +65,7 @@ fn check_one(write: &Write<'_>, delivery: &Delivery) -> Result<(), String> {
         let state = write.after.edition.state;
         return Err(format!("{name}: it is sent while the edition is {state}"));
     }
-    let key = format!("edition:{}/{name}", write.after.edition.date);
+    let key = format!("edition:{}/{name}", write.after.edition.id);
     if delivery.state == State::Confirmed && !write.room.has(to, &key) {
         return Err(format!(
             "{name}: confirmed, but the destination has nothing"
@@ -108,6 +111,11 @@ fn may_skip(write: &Write<'_>, was: Option<State>, destination: &str) -> bool {
     };
     if was.is_some() {
         return place.on_unknown == OnUnknown::Skip && !place.can_look;
+    }
+    let document = write.change.document.as_ref();
+    if document.is_some_and(|it| it.retracted().is_some()) {
+        // It cannot take back what it has.
+        return place.on_revision == OnRevision::Skip;
     }
     let left = |known: &Delivery| known.destination == destination && known.attempts > 0;
     place.on_revision == OnRevision::Skip && write.before.deliveries.iter().any(left)

@@ -34,7 +34,9 @@ fn check_state(write: &Write<'_>) -> Checked {
             from.state, to.state
         ));
     }
-    let published = to.state == State::Published && from.state != State::Published;
+    // An improvement that changes nothing leaves the edition published as it was.
+    let unchanged = from.improving_at.is_some() && from.published_at == to.published_at;
+    let published = to.state == State::Published && from.state != State::Published && !unchanged;
     if (from.published_at != to.published_at) != published {
         return Err("the time of publishing changed without publishing".to_owned());
     }
@@ -52,6 +54,10 @@ fn may_follow(from: &Edition, to: State) -> bool {
         same if same == to => true,
         Init => matches!(to, ListFetched | Archived),
         ListFetched => matches!(to, Processing | Archived),
+        // Published: an improvement that changed nothing.
+        Processing if from.improving_at.is_some() => {
+            matches!(to, ListFetched | Aggregating | Published | Archived)
+        }
         Processing => matches!(to, ListFetched | Aggregating | Empty | Archived),
         Aggregating => anew || matches!(to, Published | Archived),
         // Aggregating: a message is sent again.
@@ -82,8 +88,10 @@ fn check_rows(account: &Account) -> Checked {
         return Err(format!("the counts do not add up: {counts:?}"));
     }
     let running = |batch: &&Batch| batch.status == Ended::Running;
-    if account.batches.iter().filter(running).count() > 1 {
-        return Err("two batches run at once".to_owned());
+    let at_work = account.batches.iter().filter(running);
+    let began: BTreeSet<_> = at_work.map(|batch| batch.started_at).collect();
+    if began.len() > 1 {
+        return Err("two batches run at once that were not begun together".to_owned());
     }
     for story in &account.stories {
         let own = |batch: &&Batch| Some(batch.index) == story.batch;
@@ -126,6 +134,9 @@ fn check_story(write: &Write<'_>, story: &Story) -> Checked {
             batch.is_some_and(|batch| batch.status != Ended::Running)
         }
         (Status::Failed, Status::Pending) => true,
+        (Status::Completed, Status::Pending) if is_improved(write) => {
+            before.written.degraded_by.is_some()
+        }
         (_, Status::Pending) => reset,
         _ => false,
     };
@@ -141,12 +152,19 @@ fn check_story(write: &Write<'_>, story: &Story) -> Checked {
     Ok(())
 }
 
+/// Whether the edition is worked on again by itself from now on.
+fn is_improved(write: &Write<'_>) -> bool {
+    write.before.edition.improving_at != write.after.edition.improving_at
+        && write.after.edition.improving_at.is_some()
+}
+
 fn check_batch(write: &Write<'_>, batch: &Batch) -> Checked {
     let index = batch.index;
     let mut known = write.before.batches.iter();
     let last = write.before.batches.iter().map(|known| known.index).max();
     let Some(before) = known.find(|known| known.index == index) else {
-        let taken = write.change.stories.len();
+        let own = |story: &&Story| story.batch == Some(index);
+        let taken = write.change.stories.iter().filter(own).count();
         return if Some(index) > last && batch.story_count as usize == taken {
             Ok(())
         } else {
@@ -182,12 +200,20 @@ fn check_document(write: &Write<'_>) -> Checked {
     };
     let counts = write.before.counts();
     let printed = document.inputs.stories.len();
-    let adds_up = printed == counts.completed as usize
-        && document.inputs.left_out == counts.total - counts.completed;
+    let corrected = !before.corrections.is_empty();
+    let adds_up = match &document.revised {
+        // What a person made of another document.
+        Some(revised) if document.retracted().is_some() => !revised.by.is_empty(),
+        Some(revised) => !revised.by.is_empty() && printed > 0,
+        None => {
+            (printed == counts.completed as usize || corrected && printed > 0)
+                && document.inputs.left_out == counts.total - counts.completed
+        }
+    };
     if after.revision != before.revision + 1
         || document.inputs.revision != after.revision
         || !adds_up
-        || printed == 0
+        || printed == 0 && document.retracted().is_none()
     {
         return Err(format!(
             "document {} of {printed} stories, without {}, after {counts:?}",

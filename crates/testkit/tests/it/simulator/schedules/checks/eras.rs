@@ -1,5 +1,7 @@
 //! A schedule's life as it really was: which rule was in force when, and when it was paused.
 
+use std::collections::BTreeSet;
+
 use almanack_core::plan::{Definition, Edited};
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,7 +13,7 @@ use super::super::{
 /// A definition, while it was in force: after `from`, up to and including `to`.
 #[derive(Debug)]
 pub(super) struct Era {
-    pub(super) rule: Rule,
+    pub(super) rules: Vec<Rule>,
     pub(super) definition: Definition,
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
@@ -21,7 +23,10 @@ impl Era {
     /// The slots after `from`, up to and including `to`, within the bounds.
     pub(super) fn slots(&self, from: Timestamp, to: Timestamp) -> Vec<Timestamp> {
         let to = self.definition.ends_at.map_or(to, |end| end.min(to));
-        self.rule.slots(from, to)
+        let named = self.rules.iter().flat_map(|rule| rule.slots(from, to));
+        // A time that several rules name is one slot.
+        let slots: BTreeSet<Timestamp> = named.collect();
+        slots.into_iter().collect()
     }
 }
 
@@ -61,13 +66,15 @@ impl Life {
             life.edited_at.push(edit.at);
             open.take(edit, &mut life);
             if matches!(edit.edited, Edited::Created | Edited::Changed) {
-                let key = (
-                    edit.definition.expression.clone(),
-                    edit.definition.tz.clone(),
-                );
-                let rule = pages.rules.get(&key).cloned();
+                let also = edit.definition.also.iter().map(|also| &also.expression);
+                let expressions = [&edit.definition.expression].into_iter().chain(also);
+                let rules = expressions.map(|expression| {
+                    let key = (expression.clone(), edit.definition.tz.clone());
+                    pages.rules.get(&key).cloned()
+                });
+                let rules: Option<Vec<Rule>> = rules.collect();
                 open.era = Some(Era {
-                    rule: rule.ok_or("an expression that was never written")?,
+                    rules: rules.ok_or("an expression that was never written")?,
                     definition: edit.definition.clone(),
                     from: edit.seam,
                     to: edit.seam,

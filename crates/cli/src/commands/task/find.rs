@@ -1,0 +1,66 @@
+//! The filter of tasks on the command line, and `almanack task count`.
+
+use crate::commands::prelude::*;
+
+/// The filter as the API takes it, times as people write them made instants.
+pub(super) fn filter(
+    given: &FilterArguments,
+    client: &Client,
+) -> Result<Vec<(&'static str, Value)>> {
+    let instant = |text: &Option<String>| -> Result<Value> {
+        let Some(text) = text else {
+            return Ok(Value::Null);
+        };
+        Ok(json!(when::parse_at(text, client.now())?))
+    };
+    let live = (given.live || given.ended).then_some(given.live);
+    let tag = (!given.tag.is_empty()).then(|| given.tag.join(","));
+    let fields = [
+        ("kind", json!(given.kind)),
+        ("status", json!(given.status)),
+        ("subject_prefix", json!(given.subject)),
+        ("live", json!(live)),
+        ("tag", json!(tag)),
+        ("from", instant(&given.from)?),
+        ("to", instant(&given.to)?),
+        ("error", json!(given.error)),
+    ];
+    Ok(fields
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .collect())
+}
+
+/// A call with the filter in its query.
+pub(super) fn query(call: Call, given: &FilterArguments, client: &Client) -> Result<Call> {
+    let fields = filter(given, client)?.into_iter();
+    Ok(fields.fold(call, |call, (name, value)| {
+        call.query(name, Some(text(&value)))
+    }))
+}
+
+const GROUPS: &[Column] = &[column("TASKS", "/tasks", plain), column("", "/name", plain)];
+
+pub(super) async fn count(client: &Client, given: &CountArguments, output: &mut Output) -> Done {
+    let by = given.by.map(|by| format!("{by:?}").to_lowercase());
+    let call = query(Call::get(&["tasks", "counts"]), &given.filter, client)?;
+    let answer = client.call(call.query("by", by)).await?;
+    output.show(&answer, |output, counts| {
+        let least = if counts["exact"] == true {
+            ""
+        } else {
+            "at least "
+        };
+        let tasks = counted(
+            counts["tasks"].as_u64().unwrap_or_default(),
+            "task",
+            "tasks",
+        );
+        output.line(&format!("{least}{tasks}"))?;
+        let groups = items(&counts["groups"]);
+        if groups.is_empty() {
+            return Ok(());
+        }
+        output.columns(GROUPS, groups, answer.now, true)
+    })
+}

@@ -1,0 +1,255 @@
+//! Why a task is where it is, from stored facts, in one sentence (WK-04).
+//!
+//! Instants are the reader's to write: a page has a zone, the API has none. So the sentence is made
+//! from the reason, here in English, by the pages in both languages.
+
+use jiff::Timestamp;
+
+use super::{Status, Task};
+use crate::{
+    pace::{PUT_OFF, Pace, Rate},
+    plan::{Cancelled, Pause},
+};
+
+/// What is known of a task and its kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    pub task: &'a Task,
+    /// The pause of its kind, if one holds now.
+    pub paused: Option<&'a Pause>,
+    pub pace: Option<&'a Pace>,
+    /// Who cancelled it, if that is known.
+    pub cancelled: Option<&'a Cancelled>,
+    pub now: Timestamp,
+}
+
+/// The reason.
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Why {
+    /// Its time has not come.
+    Waiting {
+        until: Timestamp,
+    },
+    /// The last attempt failed, and the next one is not due yet.
+    Retrying {
+        until: Timestamp,
+        error: Option<String>,
+    },
+    /// It may have been due for long: its kind is paused.
+    Paused {
+        due_at: Timestamp,
+        pause: Pause,
+    },
+    /// It is due or was, and its kind or its key starts no more than so many. Its turn may have
+    /// come already.
+    RateLimited {
+        turn_at: Timestamp,
+        rate: Rate,
+    },
+    /// It is due, and no node has taken it yet.
+    Due {
+        due_at: Timestamp,
+    },
+    Running {
+        since: Option<Timestamp>,
+        node: Option<String>,
+    },
+    Done {
+        at: Option<Timestamp>,
+    },
+    Failed {
+        at: Option<Timestamp>,
+        error: Option<String>,
+    },
+    Cancelled {
+        by: Option<Cancelled>,
+    },
+}
+
+impl Why {
+    /// Its name, for programs.
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+
+    /// In English.
+    pub fn sentence(&self) -> String {
+        let at = |at: &Option<Timestamp>| at.map_or_else(String::new, |at| format!(" at {at}"));
+        let because = |error: &Option<String>| {
+            error
+                .as_deref()
+                .map_or_else(String::new, |error| format!(": {error}"))
+        };
+        match self {
+            Self::Waiting { until } => format!("Waiting until {until}."),
+            Self::Retrying { until, error } => format!(
+                "The last attempt failed{}. The next one is at {until}.",
+                because(error)
+            ),
+            Self::Paused { due_at, pause } => format!(
+                "Due at {due_at}, but its kind is paused by {} since {}{}{}.",
+                pause.by,
+                pause.since,
+                pause.until.map_or_else(
+                    || " until it is resumed".to_owned(),
+                    |it| format!(" until {it}")
+                ),
+                because(&pause.note)
+            ),
+            Self::RateLimited { turn_at, rate } => {
+                format!("Waiting for its turn ({turn_at}): at most {rate} may start.")
+            }
+            Self::Due { due_at } => format!("Due since {due_at}; no node has started it yet."),
+            Self::Running { since, node } => {
+                let node = node
+                    .as_deref()
+                    .map_or_else(String::new, |it| format!(" on {it}"));
+                let since = since.map_or_else(String::new, |it| format!(" since {it}"));
+                format!("Running{node}{since}.")
+            }
+            Self::Done { at: done } => format!("Done{}.", at(done)),
+            Self::Failed { at: failed, error } => {
+                format!("Failed{}, no retries left{}.", at(failed), because(error))
+            }
+            Self::Cancelled { by: Some(by) } => format!("Cancelled by {} at {}.", by.by, by.at),
+            Self::Cancelled { by: None } => "Cancelled.".to_owned(),
+        }
+    }
+}
+
+/// The reason that counts most: what keeps a task from being tried comes before its time.
+pub fn why(facts: Facts<'_>) -> Why {
+    let task = facts.task;
+    let Some(due_at) = task.due_at else {
+        return ended_or_running(facts);
+    };
+    if let Some(pause) = facts.paused {
+        let pause = pause.clone();
+        return Why::Paused { due_at, pause };
+    }
+    let is_put_off = task.detail.as_deref() == Some(PUT_OFF);
+    if let Some(pace) = facts.pace.filter(|_| due_at <= facts.now || is_put_off) {
+        return Why::RateLimited {
+            turn_at: due_at,
+            rate: pace.rate,
+        };
+    }
+    if due_at <= facts.now {
+        Why::Due { due_at }
+    } else if task.status == Status::Fail {
+        let error = task.detail.clone();
+        Why::Retrying {
+            until: due_at,
+            error,
+        }
+    } else {
+        Why::Waiting { until: due_at }
+    }
+}
+
+fn ended_or_running(facts: Facts<'_>) -> Why {
+    let task = facts.task;
+    match task.status {
+        Status::Running => Why::Running {
+            since: task.started_at,
+            node: task.node.clone(),
+        },
+        Status::Success => Why::Done {
+            at: task.finished_at,
+        },
+        Status::Cancelled => Why::Cancelled {
+            by: facts.cancelled.cloned(),
+        },
+        Status::Init | Status::Fail => Why::Failed {
+            at: task.finished_at,
+            error: task.detail.clone(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Standing, at, row};
+
+    fn sentence_of(
+        task: &Task,
+        paused: Option<&Pause>,
+        pace: Option<&Pace>,
+        now: Timestamp,
+    ) -> String {
+        let facts = Facts {
+            task,
+            paused,
+            pace,
+            cancelled: None,
+            now,
+        };
+        why(facts).sentence()
+    }
+
+    #[test]
+    fn wk_04_why_says_who_paused_the_kind_and_until_when() {
+        let task = row(Standing::Init);
+        let due_at = task.due_at.unwrap();
+        let mut pause = Pause {
+            since: at(0),
+            until: None,
+            note: Some("the mail server moves".to_owned()),
+            by: "ada".to_owned(),
+        };
+        for now in [at(0), due_at + jiff::SignedDuration::from_secs(9)] {
+            assert_eq!(
+                sentence_of(&task, Some(&pause), None, now),
+                format!(
+                    "Due at {due_at}, but its kind is paused by ada since {} until it is resumed: \
+                     the mail server moves.",
+                    at(0)
+                )
+            );
+        }
+        (pause.until, pause.note) = (Some(at(60)), None);
+        let sentence = sentence_of(&task, Some(&pause), None, at(0));
+        assert!(sentence.ends_with(&format!("since {} until {}.", at(0), at(60))));
+    }
+
+    #[test]
+    fn wk_04_every_task_has_a_reason() {
+        for (standing, reason) in [
+            (Standing::Init, "waiting"),
+            (Standing::Running, "running"),
+            (Standing::Success, "done"),
+            (Standing::FailWithTries, "retrying"),
+            (Standing::FailSpent, "failed"),
+            (Standing::Cancelled, "cancelled"),
+        ] {
+            let task = row(standing);
+            let facts = Facts {
+                task: &task,
+                paused: None,
+                pace: None,
+                cancelled: None,
+                now: at(0),
+            };
+            assert_eq!(why(facts).name(), reason);
+        }
+        let waiting = row(Standing::Init);
+        let due_at = waiting.due_at.unwrap();
+        let late = due_at + jiff::SignedDuration::from_secs(1);
+        let pace = Pace {
+            rate: Rate::parse("5/min").unwrap(),
+            by: None,
+        };
+        let early = due_at - jiff::SignedDuration::from_secs(1);
+        assert_eq!(
+            sentence_of(&waiting, None, Some(&pace), early),
+            format!("Waiting until {due_at}.")
+        );
+        assert_eq!(
+            sentence_of(&waiting, None, None, late),
+            format!("Due since {due_at}; no node has started it yet.")
+        );
+        assert!(sentence_of(&waiting, None, Some(&pace), late).contains("at most 5/min may start"));
+    }
+}

@@ -1,0 +1,415 @@
+//! Newsletters, by nodes that die and a server that fails (ED-43).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use almanack_core::{
+    edition::{
+        EditionId, EditionName, account,
+        delivery::OnUnknown,
+        document::Document,
+        port::{BadTemplate, Failure, FailureClass, Sent},
+    },
+    finish::Outcome,
+    handler::Handler as _,
+    locked,
+    newsletter::{
+        Address, Mailing,
+        link::LinkSigner,
+        mailing::{Mail, MailCounts, State},
+        port::{
+            Around, Confirmation, Email, MailServer, MailSession, MailWriter, Refused, Written,
+        },
+        subscriber::State as Subscribed,
+    },
+    signature::Verifier,
+    store::{Error, Result, Store, SubscriberFilter},
+    task::ClaimedTask,
+    time::{Clock as _, Entropy as _, Sleeper},
+};
+use almanack_engine::newsletter::{MailHandler, Newsletter, Settings, Subscribers};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    entropy::SeededEntropy,
+    fixture::{START, claim_request, edition::document},
+    layer::{Layer, Layered},
+};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp, civil::date};
+
+const READERS: usize = 25;
+/// Histories that are lived through.
+const SEEDS: u64 = 40;
+
+/// Waiting is what moves the clock.
+struct Forward(Arc<ManualClock>);
+
+#[async_trait]
+impl Sleeper for Forward {
+    async fn until(&self, at: Timestamp) {
+        if at > self.0.now() {
+            self.0.set(at);
+        }
+    }
+}
+
+struct Signer;
+
+impl Verifier for Signer {
+    fn verifies(&self, _: &str, _: Timestamp, _: &[u8], _: &str) -> bool {
+        true
+    }
+}
+
+impl LinkSigner for Signer {
+    fn sign(&self, _: &str, _: Timestamp, body: &[u8]) -> String {
+        format!("v1,{}", String::from_utf8_lossy(body))
+    }
+}
+
+struct Plain;
+
+impl MailWriter for Plain {
+    fn edition(
+        &self,
+        document: &Document,
+        around: &Around,
+    ) -> std::result::Result<Written, BadTemplate> {
+        Ok(Written {
+            subject: document.inputs.title.clone(),
+            html: around.unsubscribe_url.clone(),
+            text: around.unsubscribe_url.clone(),
+        })
+    }
+
+    fn confirmation(&self, asked: &Confirmation) -> std::result::Result<Written, BadTemplate> {
+        Ok(Written {
+            subject: asked.title.clone(),
+            html: asked.confirm_url.clone(),
+            text: asked.confirm_url.clone(),
+        })
+    }
+}
+
+/// What the server does to mail for some addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    NoSuchUser,
+    Later,
+    /// Takes the message and never answers.
+    Unanswered,
+    /// Refuses everybody from here on, once.
+    Down,
+}
+
+#[derive(Default)]
+struct Inboxes {
+    arrived: BTreeMap<String, usize>,
+    faults: BTreeMap<String, Fault>,
+}
+
+#[derive(Clone, Default)]
+struct Server(Arc<Mutex<Inboxes>>);
+
+struct Connection {
+    server: Server,
+    offered: Option<String>,
+}
+
+#[async_trait]
+impl MailServer for Server {
+    async fn connect(&self) -> std::result::Result<Box<dyn MailSession>, Failure> {
+        Ok(Box::new(Connection {
+            server: self.clone(),
+            offered: None,
+        }))
+    }
+}
+
+fn transient(detail: &str) -> Failure {
+    Failure::new(FailureClass::Transient, detail)
+}
+
+#[async_trait]
+impl MailSession for Connection {
+    async fn offer(&mut self, email: &Email) -> std::result::Result<(), Refused> {
+        let to = email.to.to_string();
+        let mut inboxes = locked(&self.server.0);
+        match inboxes.faults.get(&to).copied() {
+            Some(Fault::NoSuchUser) => return Err(Refused::Recipient("550".to_owned())),
+            Some(Fault::Later) => return Err(Refused::Deferred("450".to_owned())),
+            Some(Fault::Down) => {
+                inboxes.faults.remove(&to);
+                return Err(Refused::Server(transient("421 closing")));
+            }
+            Some(Fault::Unanswered) | None => {}
+        }
+        self.offered = Some(to);
+        Ok(())
+    }
+
+    async fn hand_over(&mut self) -> Sent {
+        let to = self.offered.take().unwrap();
+        let mut inboxes = locked(&self.server.0);
+        *inboxes.arrived.entry(to.clone()).or_default() += 1;
+        match inboxes.faults.remove(&to) {
+            Some(Fault::Unanswered) => Sent::Unknown(transient("cut off")),
+            _ => Sent::Confirmed { receipt: None },
+        }
+    }
+
+    async fn withdraw(&mut self) {
+        self.offered = None;
+    }
+
+    async fn quit(&mut self) {}
+}
+
+/// Nodes die around writes of ledger rows, before they took effect or after, as a seed draws it.
+struct Dying(SeededEntropy);
+
+#[async_trait]
+impl Layer for Dying {
+    async fn write_mail(&self, below: &dyn Store, seen: &Mail, next: &Mail) -> Result<bool> {
+        let dies = || Error::Unreadable {
+            what: "the node died".to_owned(),
+        };
+        match self.0.next_u64() % 12 {
+            0 => Err(dies()),
+            1 => {
+                below.write_mail(seen, next).await?;
+                Err(dies())
+            }
+            _ => below.write_mail(seen, next).await,
+        }
+    }
+}
+
+struct World {
+    store: Arc<dyn Store>,
+    clock: Arc<ManualClock>,
+    server: Server,
+    task: ClaimedTask,
+}
+
+fn id() -> EditionId {
+    date(2026, 1, 10).into()
+}
+
+fn reader(n: usize) -> String {
+    format!("reader{n}@site.example")
+}
+
+impl World {
+    async fn new() -> Self {
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
+        let people = (0..READERS).map(|n| (Address::parse(&reader(n)).unwrap(), None));
+        let added = store.add_subscribers(EditionName::default(), people.collect(), START);
+        added.await.unwrap();
+        let (edition, _) = store.open_edition(id(), START).await.unwrap();
+        let mut change = account::Change::of(edition);
+        change.document = Some(document(id(), 1, &[]));
+        store.write_edition(change).await.unwrap();
+        let mailing = Mailing::new(id(), 1, START);
+        assert!(store.create_mailing(&mailing).await.unwrap());
+        let claimed = store.claim(claim_request(1, START, 10)).await.unwrap();
+        Self {
+            task: claimed.tasks.into_iter().next().unwrap(),
+            clock: Arc::new(ManualClock::at(START)),
+            server: Server::default(),
+            store,
+        }
+    }
+
+    fn fault(&self, n: usize, fault: Fault) {
+        locked(&self.server.0).faults.insert(reader(n), fault);
+    }
+
+    fn arrived(&self, n: usize) -> usize {
+        let inboxes = locked(&self.server.0);
+        inboxes.arrived.get(&reader(n)).copied().unwrap_or_default()
+    }
+
+    fn handler(&self, store: Arc<dyn Store>, on_unknown: OnUnknown) -> MailHandler {
+        MailHandler(Arc::new(Newsletter {
+            store,
+            clock: self.clock.clone(),
+            sleeper: Arc::new(Forward(self.clock.clone())),
+            server: Arc::new(self.server.clone()),
+            writer: Arc::new(Plain),
+            signer: Arc::new(Signer),
+            settings: Settings {
+                edition: EditionName::default(),
+                title: "The Daily".to_owned(),
+                language: "en".to_owned(),
+                public_url: "https://daily.example".to_owned(),
+                links_to_page: true,
+                form: true,
+                pace: 60,
+                timeout: SignedDuration::from_secs(30),
+                on_unknown,
+                bounces_max: 2,
+                footer: None,
+            },
+        }))
+    }
+
+    /// Attempts until the mailing is done, as nodes do that come again at the time they were given.
+    async fn finish(&self, handler: &MailHandler) {
+        for _ in 0..2_000 {
+            match handler.attempt(&self.task).await {
+                Outcome::Done { .. } => return,
+                Outcome::Again { at, .. } => self.clock.set(at.max(self.clock.now())),
+                Outcome::Retry { .. } => self.clock.advance(SignedDuration::from_secs(5)),
+                other => unreachable!("{other:?}"),
+            }
+        }
+        unreachable!("it never ends");
+    }
+
+    async fn counts(&self) -> MailCounts {
+        self.store.count_mails(id()).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn ed_43_everybody_gets_an_edition_once_at_the_configured_pace() {
+    let world = World::new().await;
+    let handler = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    world.finish(&handler).await;
+    for n in 0..READERS {
+        assert_eq!(world.arrived(n), 1, "reader {n}");
+    }
+    let took = world.clock.now().duration_since(START);
+    assert!(
+        took >= SignedDuration::from_secs(24),
+        "one a second: {took}"
+    );
+    let mailing = world.store.load_mailing(id()).await.unwrap().unwrap();
+    assert_eq!(mailing.state, State::Done);
+    // A task that is tried again sends nothing again.
+    world.finish(&handler).await;
+    assert_eq!(world.arrived(0), 1);
+}
+
+/// A world in which nodes die and the server fails, as a seed draws it, from start to end.
+async fn lived_through(seed: u64, on_unknown: OnUnknown) -> World {
+    let world = World::new().await;
+    let entropy = SeededEntropy::new(seed);
+    for n in 0..READERS {
+        match entropy.next_u64() % 10 {
+            0 => world.fault(n, Fault::Unanswered),
+            1 => world.fault(n, Fault::Down),
+            _ => {}
+        }
+    }
+    let dying = Layered::over(Arc::clone(&world.store), Dying(entropy));
+    let handler = world.handler(dying, on_unknown);
+    world.finish(&handler).await;
+    world
+}
+
+#[tokio::test]
+async fn ed_43_nobody_gets_it_twice_however_nodes_die() {
+    for seed in 0..SEEDS {
+        let world = lived_through(seed, OnUnknown::Skip).await;
+        let mut missed = 0;
+        for n in 0..READERS {
+            let arrived = world.arrived(n);
+            assert!(
+                arrived <= 1,
+                "seed {seed}: reader {n} got it {arrived} times"
+            );
+            missed += u64::from(arrived == 0);
+        }
+        let counts = world.counts().await;
+        let open = counts.waiting + counts.unknown + counts.failed;
+        assert_eq!(open, 0, "seed {seed}: {counts:?}");
+        assert!(
+            counts.skipped >= missed,
+            "seed {seed}: the ledger knows who missed it: {counts:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn ed_43_nobody_misses_it_where_twice_is_preferred() {
+    for seed in 0..SEEDS {
+        let world = lived_through(seed, OnUnknown::Repeat).await;
+        for n in 0..READERS {
+            assert!(world.arrived(n) >= 1, "seed {seed}: reader {n} missed it");
+        }
+        let counts = world.counts().await;
+        assert_eq!(counts.confirmed, READERS as u64, "seed {seed}: {counts:?}");
+    }
+}
+
+#[tokio::test]
+async fn ed_43_two_nodes_at_once_send_each_message_once() {
+    let world = World::new().await;
+    let first = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    let second = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    tokio::join!(world.finish(&first), world.finish(&second));
+    for n in 0..READERS {
+        assert_eq!(world.arrived(n), 1, "reader {n}");
+    }
+}
+
+#[tokio::test]
+async fn ed_43_refused_recipients_stop_nobody_and_bounce() {
+    let world = World::new().await;
+    world.fault(3, Fault::NoSuchUser);
+    world.fault(4, Fault::Later);
+    world.fault(5, Fault::Unanswered);
+    world.fault(6, Fault::Down);
+    let handler = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    for _ in 0..100 {
+        match handler.attempt(&world.task).await {
+            Outcome::Again { at, .. } => world.clock.set(at.max(world.clock.now())),
+            Outcome::Done { .. } => break,
+            other => panic!("{other:?}"),
+        }
+        if world.arrived(READERS - 1) == 1 {
+            locked(&world.server.0).faults.remove(&reader(4));
+        }
+    }
+    for n in 0..READERS {
+        let expected = usize::from(n != 3);
+        assert_eq!(world.arrived(n), expected, "reader {n}");
+    }
+    let counts = world.counts().await;
+    assert_eq!((counts.failed, counts.skipped), (1, 1), "{counts:?}");
+    let subscribers = Subscribers {
+        store: Arc::clone(&world.store),
+        clock: world.clock.clone(),
+    };
+    let address = Address::parse(&reader(3)).unwrap();
+    let row = world
+        .store
+        .find_subscriber(EditionName::default(), &address)
+        .await;
+    let row = row.unwrap().unwrap();
+    assert_eq!((row.state, row.bounces), (Subscribed::Confirmed, 1));
+    let row = subscribers.bounce(row.id, 2).await.unwrap();
+    assert_eq!(row.state, Subscribed::Bounced, "the second in a row");
+}
+
+#[tokio::test]
+async fn ed_43_who_unsubscribes_meanwhile_gets_nothing() {
+    let world = World::new().await;
+    let filled = world.store.fill_mailing(id(), 1_000, START).await;
+    assert!(filled.unwrap().unwrap().is_filled);
+    let all = SubscriberFilter {
+        limit: READERS,
+        ..SubscriberFilter::default()
+    };
+    let rows = world.store.list_subscribers(&all).await.unwrap().rows;
+    let left = rows[7].unsubscribed(START).unwrap();
+    world.store.write_subscriber(&left, false).await.unwrap();
+    let handler = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    world.finish(&handler).await;
+    assert_eq!((world.arrived(7), world.arrived(8)), (0, 1));
+}

@@ -1,0 +1,280 @@
+//! Newsletters: subscribers by API, and the pages that readers and mail programs open (ED-43).
+//!
+//! Addresses are personal data: reading them takes the scope `operate`. What readers do needs no
+//! sign-in: subscribing is confirmed by mail, and every other link is signed ([`pages`]).
+
+pub(crate) mod list;
+pub(crate) mod pages;
+
+use std::collections::BTreeMap;
+
+use almanack_core::edition::{EditionName, delivery::OnUnknown};
+use almanack_core::newsletter::mailing::MailCounts;
+use almanack_core::newsletter::subscriber::{Added, State as SubscriberState};
+use almanack_core::newsletter::{Address, Mailing, Subscriber, SubscriberId, csv};
+use almanack_core::token::Scope;
+use almanack_engine::newsletter::{Error, Subscribers};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use crate::access::Requester;
+use crate::call::{named, unsupported};
+use crate::prelude::*;
+
+/// Mailings listed.
+pub(crate) const MAILINGS_MAX: usize = 30;
+/// Refusals after which an address gets no more mail, where no newsletter is configured.
+const BOUNCES_DEFAULT: u32 = 3;
+
+/// Carries out requests about subscribers.
+pub(crate) fn subscribers(state: &AppState) -> Subscribers {
+    Subscribers {
+        store: Arc::clone(&state.changes),
+        clock: Arc::clone(&state.clock),
+    }
+}
+
+fn admit(requester: &Requester) -> Result<()> {
+    requester.must(
+        Scope::Operate,
+        "the list of subscribers, which is personal data,",
+    )
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unknown => Self::new(Code::NoSuchSubscriber, "no such subscriber"),
+            Error::Busy => Self::new(Code::Contended, error.to_string()),
+            Error::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The subscriber a path names.
+pub(crate) struct Numbered(pub(crate) SubscriberId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Numbered {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let text: String = named(parts, state).await?;
+        let unknown = || Problem::new(Code::NoSuchSubscriber, "no such subscriber");
+        text.parse()
+            .map(|id| Self(SubscriberId(id)))
+            .map_err(|_| unknown())
+    }
+}
+
+/// A new subscriber.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SubscriberBody {
+    /// The mail address.
+    address: String,
+    /// The edition's name. Default: the default edition.
+    edition: Option<String>,
+    /// The language of the words around an edition, as a tag such as `en` or `zh-CN`.
+    language: Option<String>,
+}
+
+/// A subscriber, and what adding it did.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SubscriberAddedView)]
+pub(crate) struct AddedView {
+    /// `new`, `existing`, `confirmed` (it was pending) or `ended`: it unsubscribed or bounced, and
+    /// only its holder can subscribe again.
+    added: Added,
+    subscriber: Subscriber,
+}
+
+/// Add a subscriber whose consent you have.
+///
+/// No confirmation mail is sent. Whoever unsubscribed stays unsubscribed.
+#[utoipa::path(
+    post, path = "/api/v1/subscribers", tag = "newsletter",
+    request_body = SubscriberBody,
+    responses((status = 200, description = "The subscriber", body = AddedView)),
+)]
+pub(crate) async fn add_subscriber(State(state): App, call: Call) -> Result<Json<AddedView>> {
+    call.refuse_key()?;
+    let body: SubscriberBody = call.json()?;
+    let address = parse_address(&body.address)?;
+    let edition = parse_edition(body.edition.as_deref())?;
+    if body
+        .language
+        .as_deref()
+        .is_some_and(|tag| !csv::is_language(tag))
+    {
+        let detail = "language must be a tag such as en or zh-CN";
+        return Err(Problem::invalid("language", detail));
+    }
+    let subscribers = subscribers(&state);
+    let added = subscribers.add(edition, address, body.language);
+    let (added, subscriber) = added.await?;
+    Ok(Json(AddedView { added, subscriber }))
+}
+
+pub(crate) fn parse_address(text: &str) -> Result<Address> {
+    Address::parse(text).map_err(|why| Problem::invalid("address", why.to_string()))
+}
+
+/// The name of an edition; the default one without it.
+pub(crate) fn parse_edition(text: Option<&str>) -> Result<EditionName> {
+    let name = text.map(EditionName::parse).transpose();
+    let name = name.map_err(|why| Problem::invalid("edition", why.to_string()))?;
+    Ok(name.unwrap_or_default())
+}
+
+/// Delete a subscriber and everything kept about them.
+///
+/// A deleted address can be added or imported again; to stop mail, unsubscribe it.
+#[utoipa::path(
+    delete, path = "/api/v1/subscribers/{id}", tag = "newsletter",
+    params(("id" = i64, Path, description = "Number of the subscriber")),
+    responses((status = 200, description = "The subscriber as it was", body = Subscriber)),
+)]
+pub(crate) async fn remove_subscriber(
+    State(state): App,
+    Numbered(id): Numbered,
+    call: Call,
+) -> Result<Json<Subscriber>> {
+    call.refuse_key()?;
+    Ok(Json(subscribers(&state).remove(id).await?))
+}
+
+/// Unsubscribe somebody who asked you to.
+#[utoipa::path(
+    post, path = "/api/v1/subscribers/{id}/unsubscribe", tag = "newsletter",
+    params(("id" = i64, Path, description = "Number of the subscriber")),
+    responses((status = 200, description = "The subscriber", body = Subscriber)),
+)]
+pub(crate) async fn unsubscribe(
+    State(state): App,
+    Numbered(id): Numbered,
+    call: Call,
+) -> Result<Json<Subscriber>> {
+    call.refuse_key()?;
+    Ok(Json(subscribers(&state).unsubscribe(id).await?))
+}
+
+/// A bounce that a mail server reported later.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BounceBody {
+    /// The mail address that bounced.
+    address: String,
+    /// The edition's name. Default: the default edition.
+    edition: Option<String>,
+    /// Whether the address gets no more mail at once, as after a permanent error; otherwise it is
+    /// counted. Default: true.
+    #[serde(default = "yes")]
+    permanent: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Report that mail to an address bounced.
+#[utoipa::path(
+    post, path = "/api/v1/subscribers/bounce", tag = "newsletter",
+    request_body = BounceBody,
+    responses((status = 200, description = "The subscriber", body = Subscriber)),
+)]
+pub(crate) async fn report_bounce(State(state): App, call: Call) -> Result<Json<Subscriber>> {
+    call.refuse_key()?;
+    let body: BounceBody = call.json()?;
+    let address = parse_address(&body.address)?;
+    let edition = parse_edition(body.edition.as_deref())?;
+    let found = state.changes.find_subscriber(edition, &address).await?;
+    let id = found.ok_or(Error::Unknown)?.id;
+    let configured = state.newsletter.as_ref().map(|it| it.settings.bounces_max);
+    let limit = if body.permanent {
+        1
+    } else {
+        configured.unwrap_or(BOUNCES_DEFAULT)
+    };
+    Ok(Json(subscribers(&state).bounce(id, limit).await?))
+}
+
+/// Subscribers of an edition, counted.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SubscriberCountsView)]
+pub(crate) struct CountsView {
+    /// The edition's name.
+    #[schema(value_type = String)]
+    pub(crate) edition: EditionName,
+    pub(crate) pending: u64,
+    pub(crate) confirmed: u64,
+    pub(crate) unsubscribed: u64,
+    pub(crate) bounced: u64,
+}
+
+/// A mailing and its messages, counted.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MailingView {
+    #[serde(flatten)]
+    pub(crate) mailing: Mailing,
+    pub(crate) messages: MailCounts,
+}
+
+/// What is known about newsletters.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NewsletterView {
+    /// Whether this node sends mail.
+    pub(crate) configured: bool,
+    /// What becomes of a message that may have arrived: `skip` or `repeat`.
+    pub(crate) on_unknown: Option<&'static str>,
+    pub(crate) subscribers: Vec<CountsView>,
+    /// The newest mailings, latest day first.
+    pub(crate) mailings: Vec<MailingView>,
+}
+
+/// Show subscribers by state, and the progress of mailings.
+#[utoipa::path(
+    get, path = "/api/v1/newsletter", tag = "newsletter",
+    responses((status = 200, description = "Counts", body = NewsletterView)),
+)]
+pub(crate) async fn get_newsletter(State(state): App) -> Result<Json<NewsletterView>> {
+    Ok(Json(overview(&state).await?))
+}
+
+pub(crate) async fn overview(state: &AppState) -> Result<NewsletterView> {
+    let mut mailings = Vec::new();
+    for mailing in state.store.list_mailings(MAILINGS_MAX).await? {
+        let messages = state.store.count_mails(mailing.id).await?;
+        mailings.push(MailingView { mailing, messages });
+    }
+    let settings = state.newsletter.as_ref().map(|it| &it.settings);
+    Ok(NewsletterView {
+        configured: settings.is_some(),
+        on_unknown: settings.map(|it| match it.on_unknown {
+            OnUnknown::Skip => "skip",
+            OnUnknown::Repeat => "repeat",
+        }),
+        subscribers: counted(state).await?,
+        mailings,
+    })
+}
+
+async fn counted(state: &AppState) -> Result<Vec<CountsView>> {
+    let mut editions: BTreeMap<EditionName, CountsView> = BTreeMap::new();
+    for row in state.store.count_subscribers().await? {
+        let edition = row.edition;
+        let view = editions.entry(edition).or_insert_with(|| CountsView {
+            edition,
+            pending: 0,
+            confirmed: 0,
+            unsubscribed: 0,
+            bounced: 0,
+        });
+        *match row.state {
+            SubscriberState::Pending => &mut view.pending,
+            SubscriberState::Confirmed => &mut view.confirmed,
+            SubscriberState::Unsubscribed => &mut view.unsubscribed,
+            SubscriberState::Bounced => &mut view.bounced,
+        } = row.count;
+    }
+    Ok(editions.into_values().collect())
+}

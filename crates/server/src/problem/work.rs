@@ -1,0 +1,23 @@
+//! What can go wrong with the requests of workers.
+
+use almanack_core::work::Invalid;
+use almanack_engine::work::Error;
+
+use crate::prelude::*;
+
+impl From<Invalid> for Problem {
+    fn from(invalid: Invalid) -> Self {
+        Self::new(Code::InvalidValue, invalid.to_string()).at(invalid.path)
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Reserved { .. } => Self::invalid("kinds", error.to_string()),
+            Error::NotPulled { .. } => Self::new(Code::NotPulled, error.to_string()).at("kinds"),
+            Error::TooManyWaiting => Self::new(Code::TooManyWaiting, error.to_string()),
+            Error::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Kinds: how much of each waits and runs, which are paused, and how fast they may start.
+
+use almanack_core::pace::KindLine;
+use almanack_core::plan::Pause;
+use almanack_core::reserved::is_reserved;
+use almanack_core::task::why::Why;
+use almanack_engine::kinds::{self, Pausing};
+
+use super::schedules::acts::instant;
+use crate::kinds::Of;
+use crate::ui::prelude::*;
+
+/// The page of kinds, and its actions.
+pub(crate) fn routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/ui/kinds", get(show))
+        .route("/ui/kinds/{kind}/pause", get(ask_to_pause).post(pause))
+        .route("/ui/kinds/{kind}/resume", post(resume))
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Query {
+    did: Option<String>,
+}
+
+async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
+    let known = state.rescheduler.kinds();
+    let lines = kinds::list(&*state.store, &known, viewer.now).await?;
+    let body = html! {
+        @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) {
+            (notice(&html! { (text) }))
+        }
+        (live("kinds", &table(&viewer, &lines)))
+        (Equivalent::call("GET", "/api/v1/kinds").cli(["kind", "list"]).show(&viewer))
+    };
+    Ok(Place::Kinds.page(&viewer, &body))
+}
+
+/// The result of an action, by its code in the address.
+fn done(lang: Lang, did: &str) -> Option<&'static str> {
+    words! { lang, did?;
+        "paused" => "Kind paused: waiting tasks stay, running ones end.",
+            "类型已暂停：等待的任务保留，运行中的任务会执行完毕。";
+        "resumed" => "Kind resumed.", "类型已恢复。";
+    }
+}
+
+fn table(viewer: &Viewer, lines: &[KindLine]) -> Markup {
+    let lang = viewer.lang;
+    let tasks = |line: &KindLine| address(Place::Tasks.path(), [("kind", line.kind.as_str())]);
+    let acts = viewer.may(Scope::Operate);
+    table! { lang; "Kinds", "类型";
+        or "No kinds: none is configured, and no task waits.", "没有类型：未配置任何类型，也没有等待的任务。";
+        for (line in lines) tr(data-row)
+        "Kind", "类型" { th scope="row" { a href=(tasks(line)) data-open { (line.kind) } } }
+        "State", "状态" { td { (state_of(viewer, line)) } }
+        "Waiting", "等待" { td { (line.waiting) } }
+        "Due", "其中已到期" { td { (line.due) } }
+        "Running", "运行中" { td { (line.running) } }
+        "First due", "最早到期" { td { (viewer.at_or_dash(line.first_due_at)) } }
+        "Rate", "速率" { td { (rate(lang, line)) } }
+        "Actions", "操作" if (acts) { td { (offered(viewer, line)) } }
+    }
+}
+
+fn state_of(viewer: &Viewer, line: &KindLine) -> Markup {
+    match &line.paused {
+        Some(pause) => paused(viewer, pause),
+        None => badge("done", viewer.lang.pick("active", "正常")),
+    }
+}
+
+/// Since when a kind is paused, until when, by whom and why.
+pub(crate) fn paused(viewer: &Viewer, pause: &Pause) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        (badge("paused", lang.pick("Paused", "已暂停"))) " "
+        @match pause.until {
+            Some(until) => { (lang.pick("until ", "直到 ")) (viewer.instant(until)) }
+            None => { (lang.pick("until resumed", "直到恢复")) }
+        }
+        (lang.pick(", since ", "，自 ")) (viewer.instant(pause.since))
+        (say!(lang, ", by {}", "，由 {} 暂停", pause.by))
+        @if let Some(note) = &pause.note { (lang.pick(": ", "：")) (note) }
+    }
+}
+
+fn rate(lang: Lang, line: &KindLine) -> Markup {
+    if line.rate.is_none() && line.share_by.is_none() {
+        return dash();
+    }
+    html! {
+        @if let Some(rate) = line.rate { (rate) }
+        @if let Some(by) = &line.rate_by { (lang.pick(" for each ", "，按 ")) code { (by) } }
+        @if let Some(burst) = line.burst { " " span class="hint" { (say!(lang, "burst {burst}", "突发 {burst}")) } }
+        @if let Some(by) = &line.share_by { " " span class="hint" { (lang.pick("turns by ", "轮流依据 ")) code { (by) } } }
+    }
+}
+
+/// What a user who may can do with a kind; the engine's own are left alone.
+fn offered(viewer: &Viewer, line: &KindLine) -> Markup {
+    let (lang, kind) = (viewer.lang, line.kind.as_str());
+    html! {
+        @if is_reserved(&line.kind) {
+            (dash())
+        } @else if line.paused.is_some() {
+            (button(viewer, &format!("/ui/kinds/{kind}/resume"), lang.pick("Resume", "恢复")))
+        } @else {
+            a class="button" href={ "/ui/kinds/" (kind) "/pause" } { (lang.pick("Pause…", "暂停…")) }
+        }
+    }
+}
+
+/// Asks for the reason and the end of a pause.
+async fn ask_to_pause(State(state): App, Of(kind): Of, viewer: Viewer) -> Page {
+    let lang = viewer.lang;
+    let known = state.rescheduler.kinds();
+    let lines = kinds::list(&*state.store, &known, viewer.now).await?;
+    let line = lines.into_iter().find(|line| line.kind == kind);
+    let (waiting, running) = line.map_or((0, 0), |line| (line.waiting, line.running));
+    let why = lang.pick("why", "原因");
+    let question = Question {
+        title: &say!(lang, "Pause {kind}?", "暂停 {kind}？"),
+        sentence: html! {
+            (say!(lang, "No node starts tasks of this kind until it is resumed. Waiting tasks stay ({waiting}), running ones end ({running}).",
+                "恢复之前，任何节点都不会开始此类任务。等待的任务保留（{waiting}），运行中的任务会执行完毕（{running}）。"))
+        },
+        fields: html! {
+            (Field::text("note", lang.pick("Reason (shown to others)", "原因（给其他人看）"), None).most(500))
+            (Field::clock("until", lang.pick("Until (optional)", "直到（可选）"), None))
+            (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
+        },
+        button: lang.pick("Pause kind", "暂停此类型"),
+        back: Place::Kinds.path(),
+        equivalent: Equivalent::act("POST", "kind", &kind, "pause")
+            .body(&json!({ "note": why }))
+            .cli(["kind", "pause", kind.as_str(), "--note", why]),
+    };
+    Ok(ask(&viewer, Place::Kinds, &question))
+}
+
+/// How long to pause, and why.
+#[derive(Debug, Deserialize)]
+struct Filling {
+    note: Option<String>,
+    until: Option<String>,
+    zone: Option<String>,
+}
+
+async fn pause(Of(kind): Of, filled: Filled<Filling>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    let zone = form.zone.as_deref().unwrap_or("UTC");
+    let until = form.until.as_deref().filter(|clock| !clock.is_empty());
+    let until = until.map(|clock| instant(viewer.lang, clock, zone));
+    let pausing = Pausing {
+        until: until.transpose()?,
+        note: form.note.map(|note| note.trim().to_owned()),
+        by: viewer.name().to_owned(),
+    };
+    kinds::pause(&*state.changes, &kind, pausing, state.clock.now()).await?;
+    Ok(see("/ui/kinds?did=paused"))
+}
+
+async fn resume(Of(kind): Of, Filled(state, _, _): Filled) -> Answer {
+    kinds::resume(&*state.changes, &kind, state.clock.now()).await?;
+    Ok(see("/ui/kinds?did=resumed"))
+}
+
+/// Why a task does not start although nothing else would keep it: its kind is paused, or it waits
+/// for its turn. Whatever else it is, its page says already.
+pub(crate) fn held_up(viewer: &Viewer, why: &Why) -> Option<Markup> {
+    let lang = viewer.lang;
+    match why {
+        Why::Paused { pause, .. } => Some(html! {
+            (paused(viewer, pause)) " "
+            a href=(Place::Kinds.path()) { (lang.pick("Kinds", "类型")) }
+        }),
+        Why::RateLimited { rate, .. } => Some(html! {
+            (say!(lang, "Waiting for its turn: at most {rate} may start.", "正在排队：每单位时间最多开始 {rate}。"))
+        }),
+        _ => None,
+    }
+}
