@@ -48,18 +48,29 @@ pub(crate) fn from_now(after_ms: i64) -> Timestamp {
 /// A free address, for processes that must come back where they were. Its port lies
 /// below those that the system gives to outgoing connections: one of these could take it while its
 /// owner is dead. And it lies between the well-known ports, which are never called.
+///
+/// Test processes run side by side. A port belongs to the one that holds the lock of its file,
+/// until that process ends: a bind alone would leave it to others whenever nobody listens.
 pub(crate) fn free_address() -> SocketAddr {
     static DRAWN: AtomicU32 = AtomicU32::new(0);
     const PORTS: Range<u32> = 11_300..20_000;
-    // Test processes run side by side; each begins elsewhere.
+    let locks = std::env::temp_dir().join("almanack-test-ports");
+    fs::create_dir_all(&locks).unwrap();
+    // Each process begins elsewhere, so that no port is used again soon.
     let first = std::process::id().wrapping_mul(40);
     let mut drawn = PORTS.map(|_| {
         let port = first.wrapping_add(DRAWN.fetch_add(1, Ordering::Relaxed));
         let port = PORTS.start + port % (PORTS.end - PORTS.start);
         SocketAddr::from((Ipv4Addr::LOCALHOST, u16::try_from(port).unwrap()))
     });
-    let free = drawn.find(|address| TcpListener::bind(address).is_ok());
-    free.expect("a free port")
+    let mine = drawn.find_map(|address| {
+        let lock = File::create(locks.join(address.port().to_string())).unwrap();
+        (lock.try_lock().is_ok() && TcpListener::bind(address).is_ok()).then_some((lock, address))
+    });
+    let (lock, address) = mine.expect("a free port");
+    // Held until this process ends.
+    std::mem::forget(lock);
+    address
 }
 
 /// A process of the binary.
