@@ -4,7 +4,9 @@
 //! all on scratch stores; `almanack bench phase` runs one on the given store, to compare Almanack
 //! with other systems measured the same way.
 
+mod inbox;
 mod lateness;
+mod long_poll;
 mod moves;
 mod pull;
 mod readers;
@@ -49,7 +51,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{args::LoadArguments, wiring};
 
+pub(crate) use inbox::inbox;
 pub(crate) use lateness::lateness;
+pub(crate) use long_poll::long_poll;
 pub(crate) use moves::moves;
 pub(crate) use pull::pull;
 pub(crate) use readers::{KIND as READERS_KIND, ReaderFigures, readers};
@@ -69,7 +73,7 @@ pub(crate) struct Measured {
     pub(crate) seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rss_kb: Option<u64>,
-    /// Start minus due, per task.
+    /// Start minus due, per task; or answer minus commit, per request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) late_ms: Option<Vec<f64>>,
     /// The settings, in words.

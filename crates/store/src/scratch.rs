@@ -6,9 +6,13 @@ use almanack_core::store::{Error, Result};
 
 use jiff::Timestamp;
 use rusqlite::params_from_iter;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, types::ToSql};
 
-use crate::{Location, beside, postgres::connect_alone, row::micros};
+use crate::{
+    Location, beside,
+    postgres::{connect_alone, functions::Schemas},
+    row::micros,
+};
 
 /// Rows that wait, not yet due, one second apart; `$1` microseconds is the first one's time, `$2`
 /// how many. SQLite makes its numbers by recursion, PostgreSQL has a function for it.
@@ -35,6 +39,9 @@ const BYTES_POSTGRES: &str = "select coalesce(sum(pg_total_relation_size(c.oid))
 /// How many are due by `$1`, exactly: [`crate::task::DEPTH`] stops counting where no reader would
 /// want to know.
 const DUE: &str = "select count(*) from task where due_at_us <= $1";
+
+/// What a service sees of a request's answer.
+const ANSWERED: &str = "select answered_at_us is not null from inbox where number = $1";
 
 /// Where a measurement keeps its data.
 pub enum Scratch {
@@ -88,6 +95,35 @@ impl Scratch {
                 run(&url, &format!("drop schema if exists {both} cascade")).await
             }
         }
+    }
+}
+
+/// A service that asks in its own transactions, as others than nodes do.
+pub struct InboxClient {
+    client: Client,
+    put: String,
+}
+
+impl InboxClient {
+    /// Connects to a PostgreSQL database whose functions a node has made.
+    pub async fn connect(url: &str) -> Result<Self> {
+        let client = connect_alone(url).await?;
+        let functions = Schemas::find(&client).await?.functions;
+        let put =
+            format!("select \"{functions}\".put($1, $2, clock_timestamp() + interval '1 day')");
+        Ok(Self { client, put })
+    }
+
+    /// Asks for a task a day from now; the request's number, once it is committed.
+    pub async fn put(&self, kind: &str, subject: &str) -> Result<i64> {
+        let row = self.client.query_one(&self.put, &[&kind, &subject]).await;
+        Ok(row.map_err(unavailable)?.get(0))
+    }
+
+    /// Whether a node has answered a request.
+    pub async fn is_answered(&self, number: i64) -> Result<bool> {
+        let row = self.client.query_one(ANSWERED, &[&number]).await;
+        Ok(row.map_err(unavailable)?.get(0))
     }
 }
 

@@ -40,6 +40,10 @@ pub(crate) enum Phase {
     Pull,
     /// Run tasks at distinct instants
     Late,
+    /// Hand tasks at distinct instants to workers that wait for them, over HTTP
+    LongPoll,
+    /// Take in what a service writes in its own transactions; PostgreSQL only
+    Inbox,
     /// Reschedule waiting tasks
     Resched,
     /// Load tasks that are not due
@@ -121,7 +125,7 @@ pub(crate) struct LoadArguments {
     /// Tasks per call when enqueueing
     #[arg(long, default_value_t = 1_000, value_parser = some)]
     pub(crate) batch: usize,
-    /// Tasks at distinct instants
+    /// Tasks at distinct instants; requests to take in, one after another
     #[arg(long, env = "BENCH_LATE_N", default_value_t = 2_000, value_parser = some)]
     pub(crate) late_tasks: usize,
     /// Spread of the instants, in milliseconds

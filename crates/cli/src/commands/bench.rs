@@ -29,6 +29,18 @@ use crate::{
 
 /// Not-yet-due tasks start a day from now.
 const FAR_US: i64 = 86_400_000_000;
+/// Events per delivery to a subscriber that takes batches.
+const EVENTS_PER_BATCH: usize = 100;
+/// Ratios of rates of one run: the name, and what is divided by what.
+const RATIOS: [(&str, &str, &str); 3] = [
+    ("pull_to_drain", "pull_pull", "throughput_drain"),
+    ("drain_to_events", "throughput_drain", "events_drain"),
+    (
+        "drain_to_event_batches",
+        "throughput_drain",
+        "event_batches_drain",
+    ),
+];
 
 /// Runs the requested measurement.
 pub(super) fn run(command: &BenchCommand, settings: &Settings, output: &mut Output) -> Done {
@@ -72,7 +84,7 @@ fn report<'a>(
 ) -> Done {
     output.print(figures, |output| {
         let mut named = named.into_iter();
-        named.try_for_each(|(name, figure)| output.line(&format!("{name:22} {figure}")))
+        named.try_for_each(|(name, figure)| output.line(&format!("{name:25} {figure}")))
     })
 }
 
@@ -85,6 +97,9 @@ fn spread([half, most, all]: [f64; 3]) -> String {
     format!("p50 {half} ms, p99 {most} ms, max {all} ms")
 }
 
+/// Phases on one scratch store, and the name of their figures.
+type Part<'a> = (&'a str, &'a [Phase], LoadArguments);
+
 /// Every phase, each on a scratch store.
 async fn tasks(
     location: &Location,
@@ -92,18 +107,37 @@ async fn tasks(
     arguments: &LoadArguments,
     output: &mut Output,
 ) -> Done {
+    let with_events = |events_per_delivery| LoadArguments {
+        subscriptions: 1,
+        events_per_delivery,
+        ..*arguments
+    };
+    let filled: &[Phase] = &[Phase::Enqueue, Phase::Drain];
+    let parts: [Part<'_>; 9] = [
+        ("throughput", filled, *arguments),
+        ("events", filled, with_events(None)),
+        ("event_batches", filled, with_events(Some(EVENTS_PER_BATCH))),
+        ("pull", &[Phase::Enqueue, Phase::Pull], *arguments),
+        ("lateness", &[Phase::Late], *arguments),
+        ("long_poll", &[Phase::LongPoll], *arguments),
+        ("inbox", &[Phase::Inbox], *arguments),
+        ("reschedule", &[Phase::Resched], *arguments),
+        (
+            "with_far",
+            &[Phase::Far, Phase::Enqueue, Phase::Drain],
+            *arguments,
+        ),
+    ];
+    let has_inbox = matches!(location, Location::Postgres(_));
     let mut answers = serde_json::Map::new();
-    for (name, phases) in [
-        ("throughput", &[Phase::Enqueue, Phase::Drain][..]),
-        ("pull", &[Phase::Enqueue, Phase::Pull]),
-        ("lateness", &[Phase::Late]),
-        ("reschedule", &[Phase::Resched]),
-        ("with_far", &[Phase::Far, Phase::Enqueue, Phase::Drain]),
-    ] {
+    for (name, phases, load) in parts {
+        if phases.contains(&Phase::Inbox) && !has_inbox {
+            continue;
+        }
         on_scratch(location, async |at| {
             for phase in phases {
                 output.note(&format!("{}\n", doing(*phase)));
-                let answer = one_phase(at, durability, *phase, arguments).await?;
+                let answer = one_phase(at, durability, *phase, &load).await?;
                 let key = format!("{name}_{phase:?}").to_lowercase();
                 answers.insert(key, summarise(answer));
             }
@@ -111,10 +145,12 @@ async fn tasks(
         })
         .await?;
     }
-    let rate = |key: &str| answers.get(key).and_then(|it| it["per_second"].as_f64());
-    if let (Some(pulled), Some(run)) = (rate("pull_pull"), rate("throughput_drain")) {
-        let ratio = json!({ "ratio": rounded(pulled / run, 2) });
-        answers.insert("pull_to_drain".to_owned(), ratio);
+    for (key, above, below) in RATIOS {
+        let rate = |key: &str| answers.get(key).and_then(|it| it["per_second"].as_f64());
+        if let (Some(above), Some(below)) = (rate(above), rate(below)) {
+            let ratio = json!({ "ratio": rounded(above / below, 2) });
+            answers.insert(key.to_owned(), ratio);
+        }
     }
     answers.insert("peak_rss_kb".to_owned(), json!(memory_kb("self", "VmHWM:")));
     show(&Value::Object(answers), output)
@@ -147,14 +183,28 @@ fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Done {
     report(figures, named, output)
 }
 
+/// A phase that needs a node with its API; none for the others.
+async fn phase_on_node(
+    phase: Phase,
+    (location, durability, arguments): (&Location, Durability, &LoadArguments),
+) -> Result<Option<Measured>> {
+    let measured = match phase {
+        Phase::Pull => pull::run(location, durability, arguments).await?,
+        Phase::LongPoll => pull::long_poll(location, durability, arguments).await?,
+        Phase::Inbox => pull::inbox(location, durability, arguments).await?,
+        _ => return Ok(None),
+    };
+    Ok(Some(measured))
+}
+
 async fn one_phase(
     location: &Location,
     durability: Durability,
     phase: Phase,
     arguments: &LoadArguments,
 ) -> Result<Value> {
-    if phase == Phase::Pull {
-        let measured = Box::pin(pull::run(location, durability, arguments)).await?;
+    let on_node = (location, durability, arguments);
+    if let Some(measured) = Box::pin(phase_on_node(phase, on_node)).await? {
         return written(&measured);
     }
     let store: Arc<dyn Store> = almanack_store::open(location, durability).await?;
@@ -165,7 +215,7 @@ async fn one_phase(
     let bench = Bench::new(store, *arguments).await.map_err(failed)?;
     let bench = bench.beside(others);
     let measured: Measured = match phase {
-        Phase::Setup | Phase::Pull => return Ok(json!({})),
+        Phase::Setup | Phase::Pull | Phase::LongPoll | Phase::Inbox => return Ok(json!({})),
         Phase::Enqueue => bench::enqueue(&bench).await,
         Phase::Drain => {
             scratch::settle(location).await?;
@@ -220,30 +270,41 @@ fn doing(phase: Phase) -> &'static str {
         Phase::Drain => "running tasks",
         Phase::Pull => "handing tasks to workers",
         Phase::Late => "running tasks at distinct instants",
+        Phase::LongPoll => "handing tasks at distinct instants to waiting workers",
+        Phase::Inbox => "taking requests in from the inbox",
         Phase::Resched => "rescheduling waiting tasks",
         Phase::Far => "loading tasks that are not due",
         Phase::Prune => "deleting finished tasks",
     }
 }
 
-/// The results in order, with their names.
-const FIGURES: [(&str, &str); 10] = [
-    ("throughput_enqueue", "tasks written"),
-    ("throughput_drain", "tasks run"),
-    ("pull_pull", "tasks pulled"),
-    ("pull_to_drain", "  of tasks run"),
-    ("lateness_late", "lateness at start"),
-    ("reschedule_resched", "tasks rescheduled"),
-    ("with_far_far", "tasks not due"),
-    ("with_far_enqueue", "  tasks written"),
-    ("with_far_drain", "  tasks run"),
-    ("peak_rss_kb", "peak memory"),
+/// The results in order: where each is in the answers, and its name.
+const FIGURES: [(&str, &str); 19] = [
+    ("/throughput_enqueue", "tasks written"),
+    ("/throughput_drain", "tasks run"),
+    ("/throughput_drain/rss_kb", "  memory then"),
+    ("/events_drain", "tasks run, with events"),
+    ("/drain_to_events", "  times as long"),
+    ("/events_drain/rss_kb", "  memory then"),
+    ("/event_batches_drain", "tasks run, batched events"),
+    ("/drain_to_event_batches", "  times as long"),
+    ("/event_batches_drain/rss_kb", "  memory then"),
+    ("/pull_pull", "tasks pulled"),
+    ("/pull_to_drain", "  of tasks run"),
+    ("/lateness_late", "lateness at start"),
+    ("/long_poll_longpoll", "lateness of long polls"),
+    ("/inbox_inbox", "commit to receipt"),
+    ("/reschedule_resched", "tasks rescheduled"),
+    ("/with_far_far", "tasks not due"),
+    ("/with_far_enqueue", "  tasks written"),
+    ("/with_far_drain", "  tasks run"),
+    ("/peak_rss_kb", "peak memory"),
 ];
 
 fn show(answers: &Value, output: &mut Output) -> Done {
     let found = FIGURES
         .into_iter()
-        .filter_map(|(key, name)| Some((name, figure(answers.get(key)?)?)));
+        .filter_map(|(place, name)| Some((name, figure(answers.pointer(place)?)?)));
     report(answers, found, output)
 }
 
