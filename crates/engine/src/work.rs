@@ -6,7 +6,7 @@
 //!
 //! - Who waits for work. While nothing is due a wait costs nothing: of all that wait for the same
 //!   kinds on this node, one sleeps until the next due time or a nudge, and the others wait for
-//!   their turn. One task wakes one worker.
+//!   their turn, without even a first look. One task wakes one worker.
 //! - Which claims may be over. They are forgotten together, now and then; one that is missed expires
 //!   with nothing left in it.
 //!
@@ -17,7 +17,10 @@ mod reports;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use almanack_core::{
@@ -49,6 +52,8 @@ use crate::{
 const WAITING_MAX: usize = 256;
 /// A nudge may be about another kind: so long passes between two looks for nothing.
 const HINT_GAP: SignedDuration = SignedDuration::from_millis(3);
+/// Before the next look when another worker is taking what is due. Longer after each in a row.
+const LOST_WAIT: SignedDuration = SignedDuration::from_millis(1);
 
 /// Why a request of a worker was refused. Nothing changed.
 #[derive(Debug, thiserror::Error)]
@@ -77,8 +82,8 @@ pub struct Work {
     endings: Endings,
     measures: Mutex<Measures>,
     waiting: Semaphore,
-    /// Who sleeps for which kinds.
-    turns: Mutex<BTreeMap<Vec<Kind>, Arc<Turn<()>>>>,
+    /// Who waits for which kinds.
+    lines: Mutex<BTreeMap<Vec<Kind>, Arc<Line>>>,
     /// Where the turns of shared kinds are, for all workers of this node.
     rounds: Mutex<Rounds>,
     ended: Mutex<EndedClaims>,
@@ -93,7 +98,7 @@ impl Work {
             settings,
             measures: Mutex::default(),
             waiting: Semaphore::new(WAITING_MAX),
-            turns: Mutex::default(),
+            lines: Mutex::default(),
             rounds: Mutex::default(),
             ended: Mutex::default(),
         })
@@ -112,37 +117,49 @@ impl Work {
         let until = later(self.ports.clock.now(), wanted.wait);
         // Before the first look, or what comes right after it would be missed.
         let mut nudges = self.ports.store.nudges();
-        let (mut room, mut turn) = (None, None);
+        let line = self.line(&wanted.kinds);
+        // Whoever sleeps has looked, and wakes for whatever comes: a look would find nothing.
+        let mut look = if wanted.wait.is_positive() && line.is_asleep() {
+            None
+        } else {
+            Some(self.look(wanted, worker).await?)
+        };
+        let (mut room, mut turn, mut lost) = (None, None, 0);
         loop {
-            let look = self.look(wanted, worker).await?;
-            let now = self.ports.clock.now();
-            if !look.tasks.is_empty() || now >= until || leaving.is_cancelled() {
-                return Ok(look.tasks);
+            let (tasks, found) = look.take().map(|look| (look.tasks, look.next)).unzip();
+            let (tasks, now) = (tasks.unwrap_or_default(), self.ports.clock.now());
+            if !tasks.is_empty() || now >= until || leaving.is_cancelled() {
+                return Ok(tasks);
             }
             if room.is_none() {
                 let free = self.waiting.try_acquire();
                 room = Some(free.map_err(|_| Error::TooManyWaiting)?);
             }
+            let mut is_first = true;
             if turn.is_none() {
-                let (mine, is_first) = self.turn(&wanted.kinds, until, leaving).await;
-                turn = mine;
+                (turn, is_first) = self.turn(&line, until, leaving).await;
                 if turn.is_none() {
                     return Ok(Vec::new());
                 }
-                if !is_first {
-                    // Whoever had it may have left something. What was nudged before is in this look.
-                    nudges = self.ports.store.nudges();
-                    continue;
-                }
             }
-            tokio::select! {
-                biased;
-                () = leaving.cancelled() => return Ok(Vec::new()),
-                () = earlier_hint(&mut *nudges, look.again_at) => {
-                    self.ports.sleeper.until(later(look.looked_at, HINT_GAP)).await;
+            if let (Some(next), true) = (found, is_first) {
+                lost = if next.is_lost { lost + 1 } else { 0 };
+                let again_at = next.again_at(lost, now);
+                let asleep = line.sleep();
+                tokio::select! {
+                    biased;
+                    () = leaving.cancelled() => return Ok(Vec::new()),
+                    () = earlier_hint(&mut *nudges, again_at) => {
+                        self.ports.sleeper.until(later(next.looked_at, HINT_GAP)).await;
+                    }
+                    () = self.ports.sleeper.until(again_at.min(until)) => {}
                 }
-                () = self.ports.sleeper.until(look.again_at.min(until)) => {}
+                drop(asleep);
+            } else {
+                // Whoever had it may have left something. What was nudged before is in this look.
+                nudges = self.ports.store.nudges();
             }
+            look = Some(self.look(wanted, worker).await?);
         }
     }
 
@@ -160,26 +177,27 @@ impl Work {
         Ok(())
     }
 
-    /// Waits for the turn to sleep for these kinds, and whether nobody else had it; none, if the
-    /// wait is over.
+    /// Where requests for these kinds wait.
+    fn line(&self, kinds: &[Kind]) -> Arc<Line> {
+        let mut lines = locked(&self.lines);
+        lines.retain(|_, line| Arc::strong_count(line) > 1);
+        Arc::clone(lines.entry(kinds.to_vec()).or_default())
+    }
+
+    /// Waits for the turn to sleep, and whether nobody else had it; none, if the wait is over.
     async fn turn(
         &self,
-        kinds: &[Kind],
+        line: &Line,
         until: Timestamp,
         leaving: &CancellationToken,
     ) -> (Option<OwnedMutexGuard<()>>, bool) {
-        let turn = {
-            let mut turns = locked(&self.turns);
-            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-            Arc::clone(turns.entry(kinds.to_vec()).or_default())
-        };
-        if let Ok(mine) = Arc::clone(&turn).try_lock_owned() {
+        if let Ok(mine) = Arc::clone(&line.turn).try_lock_owned() {
             return (Some(mine), true);
         }
         tokio::select! {
             biased;
             () = leaving.cancelled() => (None, false),
-            mine = turn.lock_owned() => (Some(mine), false),
+            mine = Arc::clone(&line.turn).lock_owned() => (Some(mine), false),
             () = self.ports.sleeper.until(until) => (None, false),
         }
     }
@@ -187,33 +205,35 @@ impl Work {
     /// Claims once, if the clock can be trusted (DP-24).
     async fn look(self: &Arc<Self>, wanted: &Wanted, worker: &str) -> Result<Look, Error> {
         let now = self.ports.clock.now();
-        let nothing = |again_at| Look {
+        let nothing = |again_at, is_lost| Look {
             tasks: Vec::new(),
-            looked_at: now,
-            again_at,
+            next: Next {
+                looked_at: now,
+                again_at,
+                is_lost,
+            },
         };
         if !self.ports.clock.standing().may_act() {
-            return Ok(nothing(later(now, DOUBT_WAIT)));
+            return Ok(nothing(later(now, DOUBT_WAIT), false));
         }
         let request = self.request(wanted, worker, now);
         let lease_until = request.lease_until;
         let claimed = self.take(request).await?;
         if claimed.tasks.is_empty() {
             let poll_at = later(now, self.ports.store.safety_poll());
-            let again_at = match claimed.next_due_at {
-                None => poll_at,
-                Some(due_at) if due_at > now => due_at.min(poll_at),
+            return Ok(match claimed.next_due_at {
+                None => nothing(poll_at, false),
+                Some(due_at) if due_at > now => nothing(due_at.min(poll_at), false),
                 // Another worker is taking it right now.
-                Some(_) => later(self.ports.clock.now(), CONTENDED_WAIT),
-            };
-            return Ok(nothing(again_at));
+                Some(_) => nothing(poll_at, true),
+            });
         }
         self.measure(&claimed.tasks, now);
         let tasks = claimed.tasks.into_iter();
         let tasks = tasks.map(|task| WorkTask::of(task, lease_until));
         Ok(Look {
             tasks: tasks.collect(),
-            ..nothing(now)
+            ..nothing(now, false)
         })
     }
 
@@ -310,10 +330,57 @@ impl Work {
     }
 }
 
+/// Those who wait for the same kinds on this node.
+#[derive(Default)]
+struct Line {
+    turn: Arc<Turn<()>>,
+    asleep: AtomicBool,
+}
+
+impl Line {
+    /// Says, until it is dropped, that whoever has the turn sleeps.
+    fn sleep(&self) -> Asleep<'_> {
+        self.asleep.store(true, Ordering::Relaxed);
+        Asleep(self)
+    }
+
+    fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::Relaxed)
+    }
+}
+
+struct Asleep<'a>(&'a Line);
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        self.0.asleep.store(false, Ordering::Relaxed);
+    }
+}
+
 /// What a look found.
 struct Look {
     tasks: Vec<WorkTask>,
+    next: Next,
+}
+
+/// When to look again.
+struct Next {
     looked_at: Timestamp,
-    /// When to look again without a hint.
+    /// Without a hint.
     again_at: Timestamp,
+    /// Whether something was due that another worker was taking right then.
+    is_lost: bool,
+}
+
+impl Next {
+    /// When to look again after having lost so many times in a row. What comes due behind the task
+    /// that was lost is not known yet and must not wait for long: at first a moment, then as long
+    /// as a node waits.
+    fn again_at(&self, lost: u32, now: Timestamp) -> Timestamp {
+        if !self.is_lost {
+            return self.again_at;
+        }
+        let wait = LOST_WAIT * 2_i32.saturating_pow(lost.saturating_sub(1));
+        later(now, wait.min(CONTENDED_WAIT))
+    }
 }

@@ -38,10 +38,12 @@ use crate::{
     virtual_time::{VirtualTime, pause},
 };
 
-/// Counts claims; each takes a while to be answered.
+/// Counts claims; each takes a while to be answered. The next `lost` find that another worker is
+/// taking what is due.
 #[derive(Clone, Default)]
 struct Slow {
     claims: Arc<AtomicUsize>,
+    lost: Arc<AtomicUsize>,
     takes: Duration,
 }
 
@@ -49,6 +51,14 @@ struct Slow {
 impl Layer for Slow {
     async fn claim(&self, below: &dyn Store, request: ClaimRequest) -> Result<Claimed> {
         self.claims.fetch_add(1, Ordering::Relaxed);
+        let lost = self.lost.load(Ordering::Relaxed);
+        if lost > 0 {
+            self.lost.store(lost - 1, Ordering::Relaxed);
+            return Ok(Claimed {
+                next_due_at: Some(request.now),
+                ..Claimed::default()
+            });
+        }
         let claimed = below.claim(request).await;
         if !self.takes.is_zero() {
             pause(self.takes).await;
@@ -61,6 +71,7 @@ struct House {
     store: Arc<dyn Store>,
     time: VirtualTime,
     claims: Arc<AtomicUsize>,
+    lost: Arc<AtomicUsize>,
     work: Arc<Work>,
     leaving: CancellationToken,
 }
@@ -68,11 +79,11 @@ struct House {
 impl House {
     fn new(takes: Duration) -> Self {
         let time = VirtualTime::start();
-        let claims = Arc::default();
         let layer = Slow {
-            claims: Arc::clone(&claims),
             takes,
+            ..Slow::default()
         };
+        let (claims, lost) = (Arc::clone(&layer.claims), Arc::clone(&layer.lost));
         let store: Arc<dyn Store> =
             Layered::over(Arc::new(SqliteStore::in_memory().unwrap()), layer);
         let settings = RunnerSettings {
@@ -85,6 +96,7 @@ impl House {
             store,
             time,
             claims,
+            lost,
             work: Work::new(ports, settings.into()),
             leaving: CancellationToken::new(),
         }
@@ -206,6 +218,42 @@ async fn wk_01_many_that_wait_cost_one_look_and_the_first_is_answered_on_time() 
         empty += usize::from(answer.unwrap().unwrap().is_empty());
     }
     assert_eq!(empty, 48, "the others wait to the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wk_01_who_comes_while_another_sleeps_costs_no_look() {
+    let house = House::new(Duration::ZERO);
+    let mut workers = JoinSet::new();
+    workers.spawn(house.wait(30));
+    pause(Duration::from_millis(100)).await;
+    assert_eq!(house.claims(), 1);
+    for _ in 0..20 {
+        workers.spawn(house.wait(30));
+    }
+    pause(Duration::from_millis(100)).await;
+    assert_eq!(house.claims(), 0, "they would find nothing");
+    assert_eq!(house.wait(0).await.unwrap(), []);
+    assert_eq!(house.claims(), 1, "who does not wait looks");
+    let due_at = house.time.now() + SignedDuration::from_secs(1);
+    house.put("article:1", due_at).await;
+    house.put("article:2", due_at).await;
+    let first = workers.join_next().await.unwrap().unwrap().unwrap();
+    assert_eq!(first.len(), 2, "it sleeps for all of them");
+}
+
+/// What comes due right behind a task that another worker was faster to take is not late for it.
+#[tokio::test(start_paused = true)]
+async fn wk_01_who_loses_a_race_looks_again_at_once() {
+    let house = House::new(Duration::ZERO);
+    let worker = tokio::spawn(house.wait(30));
+    pause(Duration::from_millis(100)).await;
+    let due_at = house.time.now() + SignedDuration::from_secs(1);
+    house.put("article:1", due_at).await;
+    pause(Duration::from_millis(100)).await;
+    house.lost.store(2, Ordering::Relaxed);
+    assert_eq!(worker.await.unwrap().unwrap().len(), 1);
+    let late = house.time.now().duration_since(due_at);
+    assert!(late <= SignedDuration::from_millis(5), "{late}");
 }
 
 #[tokio::test(start_paused = true)]
