@@ -15,6 +15,8 @@
 //!   move         move      running    ended      move          ended         ended
 //! ```
 //!
+//! What would expire at its new time or before is not moved there (`expired`).
+//!
 //! INVARIANT: a step's changes, its counts and its cursor are one transaction that succeeds once,
 //! so a node that dies in between repeats nothing: no task is moved twice.
 
@@ -24,7 +26,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    reschedule::{Cancel, Change, Put, Request, decide},
+    reschedule::{Cancel, Change, Put, Refused, Request, decide},
     reserved::is_reserved,
     store::{Applied, TaskFilter},
     task::{
@@ -142,6 +144,8 @@ names! {
         Running = "running",
         /// It waits for its first attempt: nothing to retry.
         Waiting = "waiting",
+        /// It would expire at its new time or before, and never run.
+        Expired = "expired",
         /// Already as requested.
         Unchanged = "unchanged",
         /// Someone else changed it in the same moment.
@@ -176,7 +180,10 @@ pub fn plan(
         }
         _ => return Err(Skip::Ended),
     };
-    let change = decide(Some(task), &request, origin, now).map_err(|_| Skip::Ended)?;
+    let change = decide(Some(task), &request, origin, now).map_err(|refused| match refused {
+        Refused::Expired { .. } => Skip::Expired,
+        Refused::NothingThere(_) => Skip::Ended,
+    })?;
     if change.rule.changes_nothing() {
         return Err(Skip::Unchanged);
     }

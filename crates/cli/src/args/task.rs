@@ -27,10 +27,10 @@ pub(crate) struct FilterArguments {
     pub(crate) tag: Vec<String>,
     /// Only tasks whose time is this or later
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) from: Option<String>,
+    pub(crate) due_from: Option<String>,
     /// Only tasks whose time is earlier than this
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) to: Option<String>,
+    pub(crate) due_to: Option<String>,
     /// Only tasks whose last result contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) error: Option<String>,
@@ -79,13 +79,18 @@ pub(crate) enum BulkCommand {
             long,
             value_name = "DURATION",
             allow_hyphen_values = true,
-            required_unless_present = "at",
-            conflicts_with = "at"
+            required_unless_present = "to",
+            conflicts_with = "to"
         )]
         by: Option<String>,
         /// Move all to this time
-        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-        at: Option<String>,
+        #[arg(
+            long,
+            visible_alias = "at",
+            value_name = "TIME",
+            allow_hyphen_values = true
+        )]
+        to: Option<String>,
     },
     /// List bulk changes, newest first
     List(HowMany),

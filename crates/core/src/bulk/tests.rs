@@ -99,6 +99,34 @@ fn wk_07_a_move_counts_from_each_tasks_own_time() {
 }
 
 #[test]
+fn wk_07_what_would_expire_at_its_new_time_is_left_alone_for_that_reason() {
+    let mut task = row(Standing::Init);
+    task.execute_at = at(600);
+    task.due_at = Some(at(600));
+    let fixed = |second| Expiry {
+        at: Some(at(second)),
+        after_s: None,
+    };
+    let moving = Expiry {
+        at: Some(at(1_200)),
+        after_s: Some(600),
+    };
+    for (expiry, expected, why) in [
+        (Expiry::NEVER, Ok(Rule::Updated), "it never expires"),
+        (
+            fixed(7_200),
+            Err(Skip::Expired),
+            "two hours later it is over",
+        ),
+        (fixed(7_801), Ok(Rule::Updated), "it expires later still"),
+        (moving, Ok(Rule::Updated), "its expiry moves with it"),
+    ] {
+        task.expiry = expiry;
+        assert_eq!(planned(&request(Action::Move), &task), expected, "{why}");
+    }
+}
+
+#[test]
 fn only_a_clear_change_of_some_tasks_is_accepted() {
     let ask = |action, by_s, to| BulkRequest {
         by_s,

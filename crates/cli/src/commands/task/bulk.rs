@@ -45,10 +45,10 @@ pub(super) async fn run(client: &Client, command: &BulkCommand, output: &mut Out
     match command {
         BulkCommand::Cancel(given) => change(client, ("cancel", given), json!({}), output).await,
         BulkCommand::Retry(given) => change(client, ("retry", given), json!({}), output).await,
-        BulkCommand::Move { bulk, by, at } => {
-            let shift = match (by, at) {
+        BulkCommand::Move { bulk, by, to } => {
+            let shift = match (by, to) {
                 (Some(by), _) => json!({ "by_s": shifted(by)?.as_secs() }),
-                (None, Some(at)) => json!({ "to": when::parse_at(at, client.now())? }),
+                (None, Some(to)) => json!({ "to": when::parse_at(to, client.now())? }),
                 (None, None) => json!({}),
             };
             change(client, ("move", bulk), shift, output).await

@@ -21,8 +21,8 @@ pub(super) fn filter(
         ("subject_prefix", json!(given.subject)),
         ("live", json!(live)),
         ("tag", json!(tag)),
-        ("from", instant(&given.from)?),
-        ("to", instant(&given.to)?),
+        ("from", instant(&given.due_from)?),
+        ("to", instant(&given.due_to)?),
         ("error", json!(given.error)),
     ];
     Ok(fields
