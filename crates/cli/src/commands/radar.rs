@@ -174,6 +174,13 @@ async fn spread(client: &Client, given: &SpreadArguments, output: &mut Output) -
             let (name, why) = (text(&it["schedule"]), text(&it["why"]));
             output.warn(&format!("{name} was not changed: {why}"));
         }
+        let refused = done["tasks_refused"].as_u64().unwrap_or(0);
+        if refused > 0 {
+            let tasks = counted(refused, "waiting task was", "waiting tasks were");
+            output.warn(&format!(
+                "{tasks} not moved: they would expire at their new times"
+            ));
+        }
         let left = [&done["tasks_left"], &done["schedules_left"]];
         let left: u64 = left.iter().filter_map(|count| count.as_u64()).sum();
         if done["dry_run"] == true {

@@ -25,7 +25,10 @@ pub struct AppliedSpread {
     pub schedules_left: usize,
     /// How many waiting tasks were moved.
     pub tasks: u64,
-    /// How many are left for another call.
+    /// How many were not moved because they would expire at their new time or before. Another call
+    /// does not move them either.
+    pub tasks_refused: u64,
+    /// How many others are left for another call.
     pub tasks_left: u64,
 }
 

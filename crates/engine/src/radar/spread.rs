@@ -73,6 +73,7 @@ impl Radar {
             refused: Vec::new(),
             schedules_left: 0,
             tasks: 0,
+            tasks_refused: 0,
             tasks_left: 0,
         };
         let starting = gathered.planned.into_iter();
@@ -161,9 +162,12 @@ impl Radar {
                     let due_at = task.due_at.filter(|due| (from..until).contains(due))?;
                     Some(later(due_at, offset_of(&task.identity, spread.splay_s)))
                 });
-            spread.tasks += moved.await?;
+            let moved = moved.await?;
+            spread.tasks += moved.moved;
+            spread.tasks_refused += moved.refused;
         }
-        spread.tasks_left = self.waiting(from, until).await?;
+        let here = self.waiting(from, until).await?;
+        spread.tasks_left = here.saturating_sub(spread.tasks_refused);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Moves of tasks that were found waiting.
 
 use almanack_core::{
-    reschedule::{Put, Request, decide},
+    reschedule::{Put, Refused, Request, decide},
     reserved::is_reserved,
     store::Applied,
     task::{Identity, Task},
@@ -10,6 +10,14 @@ use jiff::Timestamp;
 
 use super::{Error, Rescheduler};
 use crate::current::load_each;
+
+/// What became of tasks that were to be moved.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moved {
+    pub(crate) moved: u64,
+    /// They would expire at their new time or before.
+    pub(crate) refused: u64,
+}
 
 impl Rescheduler {
     /// Moves those of `identities` that still wait to the times that `moved` names, by the rules of
@@ -20,18 +28,27 @@ impl Rescheduler {
         identities: &[Identity],
         origin: &str,
         moved: impl Fn(&Task) -> Option<Timestamp> + Send,
-    ) -> Result<u64, Error> {
+    ) -> Result<Moved, Error> {
         let rows = load_each(&*self.store, identities).await?;
         let now = self.clock.now();
-        let changes = rows.into_iter().filter_map(|row| {
-            let task = row.ok().flatten()?;
+        let (mut changes, mut refused) = (Vec::new(), 0);
+        for task in rows.into_iter().filter_map(|row| row.ok().flatten()) {
             let waits = task.due_at.is_some() && !is_reserved(&task.identity.kind);
-            let put = Put::at(task.identity.clone(), moved(&task).filter(|_| waits)?);
-            decide(Some(&task), &Request::Put(put), origin, now).ok()
-        });
-        let changes = changes.collect();
+            let Some(execute_at) = moved(&task).filter(|_| waits) else {
+                continue;
+            };
+            let put = Put::at(task.identity.clone(), execute_at);
+            match decide(Some(&task), &Request::Put(put), origin, now) {
+                Ok(change) => changes.push(change),
+                Err(Refused::Expired { .. }) => refused += 1,
+                Err(Refused::NothingThere(_)) => {}
+            }
+        }
         let applied = self.store.apply(changes).await?;
         let applied = applied.iter().filter(|it| !matches!(it, Applied::Lost));
-        Ok(u64::try_from(applied.count()).unwrap_or(u64::MAX))
+        Ok(Moved {
+            moved: u64::try_from(applied.count()).unwrap_or(u64::MAX),
+            refused,
+        })
     }
 }

@@ -7,7 +7,7 @@ use almanack_core::{
     radar::{AppliedSpread, HERD_DEFAULT, HOURS_DEFAULT, Herd, Radar as Shown},
     reschedule::{Cancel, Put, Request},
     target::Target,
-    task::{Identity, Status},
+    task::{Expires, Identity, Status},
 };
 use almanack_engine::{
     radar::{Error, Mode, Radar, Requested},
@@ -139,6 +139,24 @@ async fn wk_09_a_proposed_spread_removes_the_herd_when_applied(fixture: Fixture)
     );
 }
 
+async fn wk_09_what_would_expire_at_its_new_time_is_refused_and_not_left_for_another_call(
+    fixture: Fixture,
+) {
+    let scope = Scope::on(fixture);
+    scope.plant(30, at(HOUR)).await;
+    let expiring = Put {
+        expires: Some(Expires::At(at(HOUR + 1))),
+        ..Put::at(Identity::parse("article:8", PUBLISH).unwrap(), at(HOUR))
+    };
+    let expiring = scope.rescheduler.ask(Request::Put(expiring), "test");
+    expiring.await.unwrap();
+    let done = scope.spread(at(HOUR), Mode::Apply).await.unwrap();
+    assert_eq!(
+        (done.tasks, done.tasks_refused, done.tasks_left),
+        (29, 1, 0)
+    );
+}
+
 async fn wk_09_a_spread_leaves_alone_what_is_not_there_any_more(fixture: Fixture) {
     let scope = Scope::on(fixture);
     scope.plant(30, at(HOUR)).await;
@@ -202,6 +220,7 @@ async fn what_rests_is_not_on_the_radar(fixture: Fixture) {
 
 on_both!(
     wk_09_a_proposed_spread_removes_the_herd_when_applied,
+    wk_09_what_would_expire_at_its_new_time_is_refused_and_not_left_for_another_call,
     wk_09_a_spread_leaves_alone_what_is_not_there_any_more,
     a_spread_of_a_time_that_is_out_of_reach_is_refused,
     what_rests_is_not_on_the_radar,

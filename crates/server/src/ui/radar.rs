@@ -32,6 +32,8 @@ struct Query {
     schedules: Option<usize>,
     tasks: Option<u64>,
     left: Option<u64>,
+    /// Tasks and schedules that cannot be changed.
+    refused: Option<u64>,
 }
 
 async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer {
@@ -78,10 +80,11 @@ fn done(lang: Lang, query: &Query) -> Markup {
     let (Some(schedules), Some(tasks)) = (query.schedules, query.tasks) else {
         return html! {};
     };
-    let left = query.left.unwrap_or(0);
+    let (left, refused) = (query.left.unwrap_or(0), query.refused.unwrap_or(0));
     notice(&html! {
         (say!(lang, "Spread: {schedules} schedules changed, {tasks} tasks moved.", "已分散：修改了 {schedules} 个日程，移动了 {tasks} 个任务。"))
         @if left > 0 { " " (say!(lang, "Left: {left}. Spread again.", "剩余 {left} 个，请再次分散。")) }
+        @if refused > 0 { " " (say!(lang, "Cannot be changed: {refused}.", "无法修改：{refused} 个。")) }
     })
 }
 
@@ -276,11 +279,14 @@ fn managed(lang: Lang, would: &AppliedSpread) -> Markup {
 
 async fn carry_out(Filled(state, viewer, wanted): Filled<Wanted>) -> Answer {
     let done = wanted.carry_out(&state, &viewer, Mode::Apply).await?;
-    let left = u64::try_from(done.schedules_left + done.refused.len()).unwrap_or(u64::MAX);
+    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    let left = count(done.schedules_left);
+    let refused = count(done.refused.len()).saturating_add(done.tasks_refused);
     let said = Query {
         schedules: Some(done.schedules.len()),
         tasks: Some(done.tasks),
         left: Some(left.saturating_add(done.tasks_left)),
+        refused: Some(refused),
         ..Query::default()
     };
     Ok(see(&address(PATH, said)))
