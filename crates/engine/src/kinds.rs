@@ -108,15 +108,25 @@ pub async fn pause(
         note,
         by: pausing.by,
     };
-    let kind = kind.clone();
+    let (kind, by) = (kind.clone(), pause.by.clone());
+    tracing::info!(task.kind = kind.as_str(), by, "pausing a kind");
     store.pause_kind(&PausedKind { kind, pause }).await?;
     Ok(())
 }
 
-/// Resumes a kind; whether it was paused.
-pub async fn resume(store: &dyn Store, kind: &Kind, now: Timestamp) -> Result<bool, Error> {
+/// Resumes a kind; whether it was paused. The log says who did it: no row is left that could.
+pub async fn resume(
+    store: &dyn Store,
+    kind: &Kind,
+    by: &str,
+    now: Timestamp,
+) -> Result<bool, Error> {
     refuse_reserved(kind)?;
-    Ok(store.resume_kind(kind, now).await?)
+    let was_paused = store.resume_kind(kind, now).await?;
+    if was_paused {
+        tracing::info!(task.kind = kind.as_str(), by, "resumed a kind");
+    }
+    Ok(was_paused)
 }
 
 fn refuse_reserved(kind: &Kind) -> Result<(), Error> {
@@ -151,6 +161,7 @@ pub async fn why_of(
         task,
         paused: paused.as_ref(),
         pace: kinds.paces.0.get(&task.identity.kind),
+        deliver: kinds.line(&task.identity.kind).deliver,
         cancelled: cancelled.as_ref(),
         now,
     }))

@@ -82,7 +82,8 @@ pub(crate) async fn pause_kind(State(state): App, Of(kind): Of, call: Call) -> A
 )]
 pub(crate) async fn resume_kind(State(state): App, Of(kind): Of, call: Call) -> Answer {
     call.refuse_key()?;
-    kinds::resume(&*state.changes, &kind, state.clock.now()).await?;
+    let by = call.requester.name();
+    kinds::resume(&*state.changes, &kind, by, state.clock.now()).await?;
     line(&state, &kind).await
 }
 

@@ -9,6 +9,7 @@ use super::{Status, Task};
 use crate::{
     pace::{PUT_OFF, Pace, Rate},
     plan::{Cancelled, Pause},
+    work::Deliver,
 };
 
 /// What is known of a task and its kind.
@@ -18,6 +19,8 @@ pub struct Facts<'a> {
     /// The pause of its kind, if one holds now.
     pub paused: Option<&'a Pause>,
     pub pace: Option<&'a Pace>,
+    /// Who is to take it.
+    pub deliver: Deliver,
     /// Who cancelled it, if that is known.
     pub cancelled: Option<&'a Cancelled>,
     pub now: Timestamp,
@@ -41,15 +44,17 @@ pub enum Why {
         due_at: Timestamp,
         pause: Pause,
     },
-    /// It is due or was, and its kind or its key starts no more than so many. Its turn may have
-    /// come already.
+    /// It was over the rate of its key, and put off. Its turn may have come already.
     RateLimited {
         turn_at: Timestamp,
         rate: Rate,
     },
-    /// It is due, and no node has taken it yet.
+    /// It is due, and no node or worker has taken it yet. Its kind may have a rate; whether that
+    /// holds it up is not known.
     Due {
         due_at: Timestamp,
+        deliver: Deliver,
+        rate: Option<Rate>,
     },
     Running {
         since: Option<Timestamp>,
@@ -100,7 +105,20 @@ impl Why {
             Self::RateLimited { turn_at, rate } => {
                 format!("Waiting for its turn ({turn_at}): at most {rate} may start.")
             }
-            Self::Due { due_at } => format!("Due since {due_at}; no node has started it yet."),
+            Self::Due {
+                due_at,
+                deliver,
+                rate,
+            } => {
+                let nobody = match deliver {
+                    Deliver::Push => "no node has started it yet",
+                    Deliver::Pull => "no worker has taken it yet",
+                };
+                let rate = rate.map_or_else(String::new, |rate| {
+                    format!("; at most {rate} of its kind may start")
+                });
+                format!("Due since {due_at}; {nobody}{rate}.")
+            }
             Self::Running { since, node } => {
                 let node = node
                     .as_deref()
@@ -129,14 +147,18 @@ pub fn why(facts: Facts<'_>) -> Why {
         return Why::Paused { due_at, pause };
     }
     let is_put_off = task.detail.as_deref() == Some(PUT_OFF);
-    if let Some(pace) = facts.pace.filter(|_| due_at <= facts.now || is_put_off) {
+    if let Some(pace) = facts.pace.filter(|_| is_put_off) {
         return Why::RateLimited {
             turn_at: due_at,
             rate: pace.rate,
         };
     }
     if due_at <= facts.now {
-        Why::Due { due_at }
+        Why::Due {
+            due_at,
+            deliver: facts.deliver,
+            rate: facts.pace.map(|pace| pace.rate),
+        }
     } else if task.status == Status::Fail {
         let error = task.detail.clone();
         Why::Retrying {
@@ -183,10 +205,41 @@ mod tests {
             task,
             paused,
             pace,
+            deliver: Deliver::Push,
             cancelled: None,
             now,
         };
         why(facts).sentence()
+    }
+
+    /// Only a task that was put off is known to wait for its turn (WK-05).
+    #[test]
+    fn wk_04_a_rate_is_a_reason_only_where_it_is_known_to_hold_a_task_up() {
+        let mut task = row(Standing::Init);
+        let due_at = task.due_at.unwrap();
+        let pace = Pace {
+            rate: Rate::parse("5/min").unwrap(),
+            by: None,
+        };
+        let mut facts = Facts {
+            task: &task.clone(),
+            paused: None,
+            pace: Some(&pace),
+            deliver: Deliver::Push,
+            cancelled: None,
+            now: due_at,
+        };
+        let due = "no node has started it yet; at most 5/min of its kind may start.";
+        assert_eq!(why(facts).name(), "due");
+        assert_eq!(why(facts).sentence(), format!("Due since {due_at}; {due}"));
+        (facts.deliver, facts.pace) = (Deliver::Pull, None);
+        assert_eq!(
+            why(facts).sentence(),
+            format!("Due since {due_at}; no worker has taken it yet.")
+        );
+        task.detail = Some(PUT_OFF.to_owned());
+        (facts.task, facts.pace) = (&task, Some(&pace));
+        assert_eq!(why(facts).name(), "rate_limited");
     }
 
     #[test]
@@ -229,6 +282,7 @@ mod tests {
                 task: &task,
                 paused: None,
                 pace: None,
+                deliver: Deliver::Push,
                 cancelled: None,
                 now: at(0),
             };
@@ -250,6 +304,5 @@ mod tests {
             sentence_of(&waiting, None, None, late),
             format!("Due since {due_at}; no node has started it yet.")
         );
-        assert!(sentence_of(&waiting, None, Some(&pace), late).contains("at most 5/min may start"));
     }
 }

@@ -4,6 +4,7 @@ use almanack_core::pace::KindLine;
 use almanack_core::plan::Pause;
 use almanack_core::reserved::is_reserved;
 use almanack_core::task::why::Why;
+use almanack_core::work::Deliver;
 use almanack_engine::kinds::{self, Pausing};
 
 use super::schedules::acts::instant;
@@ -54,12 +55,20 @@ fn table(viewer: &Viewer, lines: &[KindLine]) -> Markup {
         for (line in lines) tr(data-row)
         "Kind", "类型" { th scope="row" { a href=(tasks(line)) data-open { (line.kind) } } }
         "State", "状态" { td { (state_of(viewer, line)) } }
+        "Delivery", "交付方式" { td { (deliver(lang, line.deliver)) } }
         "Waiting", "等待" { td { (line.waiting) } }
         "Due", "其中已到期" { td { (line.due) } }
         "Running", "运行中" { td { (line.running) } }
         "First due", "最早到期" { td { (viewer.at_or_dash(line.first_due_at)) } }
         "Rate", "速率" { td { (rate(lang, line)) } }
         "Actions", "操作" if (acts) { td { (offered(viewer, line)) } }
+    }
+}
+
+fn deliver(lang: Lang, deliver: Deliver) -> &'static str {
+    match deliver {
+        Deliver::Push => lang.pick("called by nodes", "由节点调用"),
+        Deliver::Pull => lang.pick("taken by workers", "由工作进程领取"),
     }
 }
 
@@ -161,13 +170,13 @@ async fn pause(Of(kind): Of, filled: Filled<Filling>) -> Answer {
     Ok(see("/ui/kinds?did=paused"))
 }
 
-async fn resume(Of(kind): Of, Filled(state, _, _): Filled) -> Answer {
-    kinds::resume(&*state.changes, &kind, state.clock.now()).await?;
+async fn resume(Of(kind): Of, Filled(state, viewer, _): Filled) -> Answer {
+    kinds::resume(&*state.changes, &kind, viewer.name(), state.clock.now()).await?;
     Ok(see("/ui/kinds?did=resumed"))
 }
 
-/// Why a task does not start although nothing else would keep it: its kind is paused, or it waits
-/// for its turn. Whatever else it is, its page says already.
+/// Why a task does not start although nothing else would keep it: its kind is paused, it waits for
+/// its turn, or nobody has taken it. Whatever else it is, its page says already.
 pub(crate) fn held_up(viewer: &Viewer, why: &Why) -> Option<Markup> {
     let lang = viewer.lang;
     match why {
@@ -178,6 +187,17 @@ pub(crate) fn held_up(viewer: &Viewer, why: &Why) -> Option<Markup> {
         Why::RateLimited { rate, .. } => Some(html! {
             (say!(lang, "Waiting for its turn: at most {rate} may start.", "正在排队：每单位时间最多开始 {rate}。"))
         }),
+        Why::Due { deliver, rate, .. } if *deliver == Deliver::Pull || rate.is_some() => {
+            Some(html! {
+                @match deliver {
+                    Deliver::Push => { (lang.pick("Due; no node has started it yet.", "已到期，尚无节点启动。")) }
+                    Deliver::Pull => { (lang.pick("Due; no worker has taken it yet.", "已到期，尚无工作进程领取。")) }
+                }
+                @if let Some(rate) = rate {
+                    " " (say!(lang, "At most {rate} of its kind may start.", "该类型每单位时间最多开始 {rate}。"))
+                }
+            })
+        }
         _ => None,
     }
 }
