@@ -30,6 +30,9 @@ pub(super) struct TaskFinished<'a> {
     finished_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
+    /// Why it failed, where a program may want to know: `expired`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 /// How a task ended, as far as its event says. A batch keeps this, a quarter of the event's length,
@@ -147,8 +150,15 @@ impl TaskEnd {
                 started_at: self.started_at,
                 finished_at: self.finished_at,
                 detail: self.detail.as_deref(),
+                reason: self.reason(),
             }),
         }
+    }
+
+    /// Only what expired before it could start ends without having been tried (WK-06), so nothing
+    /// more needs to be kept.
+    fn reason(&self) -> Option<&'static str> {
+        (self.status == Status::Fail && self.started_at.is_none()).then_some("expired")
     }
 
     /// About how long its event is, in bytes.

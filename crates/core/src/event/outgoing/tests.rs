@@ -123,6 +123,18 @@ fn the_data_of_a_task_event() {
     "#);
 }
 
+#[test]
+fn wk_06_the_event_of_an_expired_task_names_the_reason() {
+    let task = task("article:42", "ARTICLE_PUBLISH");
+    let expired = reported(&everything(), &task, &Outcome::Expired);
+    assert_eq!(event(&expired[0])["data"]["reason"], "expired");
+    let failed = Outcome::GiveUp {
+        error: "HTTP 405".to_owned(),
+    };
+    let failed = reported(&everything(), &task, &failed);
+    assert_eq!(event(&failed[0])["data"].get("reason"), None);
+}
+
 /// Every way to end an attempt, and whether it is an event.
 #[test]
 fn only_the_end_of_a_task_is_an_event() {
