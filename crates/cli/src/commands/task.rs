@@ -121,6 +121,14 @@ const PAGE: &[Column] = &[
     column("lease until", "/lease_until", moment),
     column("node", "/node", plain),
     column("callback", "/callback/url", plain),
+    column("method", "/callback/method", plain),
+    column("timeout (seconds)", "/callback/timeout_s", plain),
+    // Names only: a value may say where a secret is kept.
+    column("headers", "/callback/headers", |headers, _| {
+        let names = headers.as_object().into_iter().flatten();
+        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+        names.join(", ").into()
+    }),
     column("tags", "/tags", plain),
     column("replaces", "/replaces", |id, _| format!("task {id}").into()),
     column("detail", "/detail", plain),

@@ -7,6 +7,7 @@
 
 mod bulk;
 mod change;
+mod changes;
 mod create;
 pub(crate) mod filter;
 mod life;
@@ -29,6 +30,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/tasks", get(list::show))
         .route("/ui/tasks/new", get(create::show).post(create::put))
+        .route(changes::PATH, get(changes::show))
         .route("/ui/tasks/bulk", get(bulk::ask).post(bulk::act))
         .route("/ui/tasks/{kind}/{subject}", get(one::show))
         .route("/ui/tasks/{kind}/{subject}/move", post(change::put))

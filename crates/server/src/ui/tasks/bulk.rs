@@ -15,7 +15,7 @@ use almanack_core::reschedule::{Cancel, Put, Request};
 
 use self::chosen::{Chosen, Pick};
 use self::shift::Shift;
-use super::{change, filter::Filter, link, words};
+use super::{change, changes, filter::Filter, link, words};
 use crate::idempotency::count;
 use crate::ui::prelude::*;
 
@@ -158,6 +158,7 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
                 }
             }
         }
+        p { a href=(changes::PATH) { (lang.pick("Bulk changes by command and API", "命令行和 API 的批量更改")) } }
         p class="acts" {
             span { (all) }
             @for act in Act::ALL {
@@ -174,7 +175,7 @@ pub(crate) async fn ask(Sought(state, viewer, asked): Sought<Asked>) -> Answer {
     let Some(first) = chosen.picks.first() else {
         return Ok(nothing_chosen(&viewer, &back).into_response());
     };
-    let title = title(viewer.lang, asked.act, chosen.picks.len());
+    let title = title(viewer.lang, asked.act, chosen.changing(asked.act));
     if asked.act == Act::Move {
         return Ok(shift::ask(&viewer, &asked, &chosen, &title).into_response());
     }

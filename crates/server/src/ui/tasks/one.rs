@@ -88,6 +88,7 @@ fn now(viewer: &Viewer, task: &Task, why: &Why) -> Markup {
         "Expires", "过期时间" if (let Some(at) = task.expiry.at) { (viewer.at(at)) }
         "Tags", "标签" if (!task.tags.is_empty()) { (task.tags.as_text()) }
         "Callback URL", "回调网址" if (let Some(url) = &task.callback_url) { code { (url) } }
+        "Callback", "回调方式" if (let Some(how) = called(viewer.lang, task)) { (how) }
         "Revision", "修订" if (task.revision.0 > 0) { (task.revision.0) }
         "Log", "日志" if (is_firing && viewer.may(Scope::Operate)) {
             a href=(links::run_log(task.id)) { (viewer.lang.pick("What it printed", "输出内容")) }
@@ -96,6 +97,23 @@ fn now(viewer: &Viewer, task: &Task, why: &Why) -> Markup {
             a href=(page) { (task.identity.subject) }
         }
     }
+}
+
+/// How the callback is made, where the task says so: method, timeout, and names of headers. A value
+/// may say where a secret is kept.
+fn called(lang: Lang, task: &Task) -> Option<String> {
+    let options = task.call_options.as_deref()?;
+    let method = options.method.map(|method| method.as_str().to_owned());
+    let timeout = options.timeout_s;
+    let timeout = timeout.map(|s| say!(lang, "timeout {s} s", "超时 {s} 秒"));
+    let headers = options.headers.as_ref().filter(|it| !it.is_empty());
+    let headers = headers.map(|headers| {
+        let names: Vec<&str> = headers.keys().map(String::as_str).collect();
+        let names = names.join(", ");
+        say!(lang, "headers {names}", "请求头 {names}")
+    });
+    let parts: Vec<String> = [method, timeout, headers].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(lang.pick(", ", "，")))
 }
 
 fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {

@@ -1,5 +1,7 @@
 //! The selected tasks: ticked rows, or all that match a filter.
 
+use almanack_core::reserved::is_reserved;
+
 use super::{Act, Asked, MOST, unclear};
 use crate::ui::prelude::*;
 use crate::{ui::tasks::filter::Filter, ui::tasks::list::PAGE};
@@ -30,6 +32,16 @@ impl Chosen {
         } else {
             by_rows(state, &asked.id).await
         }
+    }
+
+    /// How many an action changes; the others are only looked at.
+    pub(super) fn changing(&self, act: Act) -> usize {
+        let changes = |pick: &&Pick| match act {
+            _ if is_reserved(&pick.identity.kind) => false,
+            Act::Cancel => pick.live,
+            Act::Retry | Act::Move => pick.status != Status::Success,
+        };
+        self.picks.iter().filter(changes).count()
     }
 
     /// The hidden fields that select the same tasks again.
