@@ -6,7 +6,9 @@
 //! callbacks.
 //!
 //! ```
-//! use almanack_embed::{Almanack, Attempt, Error, Outcome, SignedDuration};
+//! use almanack_embed::{
+//!     Almanack, Attempt, Error, Expires, Identity, Outcome, Put, Request, SignedDuration,
+//! };
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Serialize, Deserialize)]
@@ -33,6 +35,11 @@
 //! almanack.put("WELCOME", "user:9", tomorrow, &ada).await?;
 //! almanack.put("WELCOME", "user:9", almanack.now(), &ada).await?; // sooner, instead
 //! almanack.cancel("WELCOME", "user:7").await.unwrap_err(); // nothing is there
+//! let put = Put {
+//!     expires: Some(Expires::After(3_600)), // everything that a request can say
+//!     ..Put::at(Identity::parse("user:9", "WELCOME")?, tomorrow)
+//! };
+//! almanack.ask(Request::Put(put)).await?;
 //! almanack.stop().await;
 //! # Ok(())
 //! # }
@@ -48,9 +55,8 @@ mod handler;
 use std::sync::Arc;
 
 use almanack_core::{
-    reschedule::{Cancel, Put},
     store::Store,
-    task::{Identity, PAYLOAD_BYTES_MAX},
+    task::PAYLOAD_BYTES_MAX,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::reschedule::Rescheduler;
@@ -61,8 +67,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use almanack_core::{
     finish::Outcome,
-    reschedule::{Receipt, Request, Rule},
-    task::{Payload, Status, Task},
+    reschedule::{Cancel, Put, Receipt, Request, Rule},
+    task::{Expires, Identity, Payload, Priority, Revision, Status, Tags, Task},
 };
 pub use builder::Builder;
 pub use error::Error;
@@ -118,7 +124,8 @@ impl Almanack {
         self.ask(Request::Cancel(cancel)).await
     }
 
-    /// Asks for a change with everything that one can say: revision, priority, retries.
+    /// Asks for a change with everything that one can say: revision, priority, retries, expiry,
+    /// tags.
     pub async fn ask(&self, request: Request) -> Result<Receipt, Error> {
         Ok(self.rescheduler.ask(request, ORIGIN).await?)
     }
