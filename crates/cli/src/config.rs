@@ -106,7 +106,7 @@ impl Loaded {
         let mut report = self.whole_report();
         let settings = self.readable.as_deref();
         let source = report.source.as_ref();
-        let advice = advice::of_file(&self.schedules, source, settings, now);
+        let advice = advice::of_file((&self.schedules, &self.calendars), source, settings, now);
         report.problems.extend(advice);
         report.problems.sort_by_key(Problem::reading_order);
         report

@@ -62,9 +62,13 @@ pub struct Definition {
 /// A day and what it is called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a day with its key, like { on = \"2026-12-24\" }"
+)]
 pub struct NamedDate {
     /// The day: `2026-12-24`.
+    #[serde(deserialize_with = "crate::instant::day")]
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "2026-12-24"))]
     pub on: Date,
     /// What it is called.

@@ -41,8 +41,9 @@ const LOOK_AT_TASK: [SignedDuration; 2] =
     [SignedDuration::from_secs(1), SignedDuration::from_secs(10)];
 /// The same of work elsewhere: each look at a run may be a request of a limited number, and a
 /// report comes by itself.
-const LOOK_ELSEWHERE: [SignedDuration; 2] =
-    [SignedDuration::from_secs(10), SignedDuration::from_secs(60)];
+const LOOK_ELSEWHERE: [SignedDuration; 2] = [SignedDuration::from_secs(10), LOOK_LATEST];
+/// How long the next look is put off at most, unless the other side asks for longer.
+pub const LOOK_LATEST: SignedDuration = SignedDuration::from_secs(60);
 
 /// What a firing handed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

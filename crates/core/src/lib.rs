@@ -35,6 +35,7 @@ pub mod host_limit;
 pub mod host_pace;
 pub mod import;
 pub mod inbox;
+pub mod instant;
 pub mod json;
 pub mod lease;
 pub mod lock;

@@ -66,7 +66,7 @@ pub enum Target {
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
-            serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+            with = "crate::duration::optional"
         )]
         #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "1h"))]
         report_within: Option<SignedDuration>,

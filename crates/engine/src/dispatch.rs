@@ -277,19 +277,23 @@ impl Handler for DispatchHandler {
             Err(invalid) => return Outcome::give_up(format!("not a firing: {invalid}")),
         };
         if let Some(followed) = self.follow_handed_over(&firing, task).await {
-            if let Some(seat) = Seat::of(self, &firing, task) {
+            if let Some(seat) = Seat::of(self, &firing, task.id) {
                 seat.follow(&followed).await;
             }
             return followed;
         }
         // The first try is always made: it was promised when the slot was decided.
         if task.attempt > 1 && self.clock.now() > firing.retry_until {
-            return self.end_window(&firing, task).await;
+            let outcome = self.end_window(&firing, task).await;
+            if let Some(seat) = Seat::of(self, &firing, task.id) {
+                seat.follow(&outcome).await;
+            }
+            return outcome;
         }
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
-        let seat = Seat::of(self, &firing, task);
+        let seat = Seat::of(self, &firing, task.id);
         let launch = async {
             match &seat {
                 Some(seat) => self.launch_seated(&firing, task, seat).await,
@@ -300,7 +304,13 @@ impl Handler for DispatchHandler {
         let (handed_over, ()) = tokio::join!(launch, start);
         match handed_over {
             HandedOver::Ended(outcome) => self.inside_window(&firing, task, outcome),
-            HandedOver::Works(work) => self.begin_following(&firing, task, work).await,
+            HandedOver::Works(work) => {
+                let outcome = self.begin_following(&firing, task, work).await;
+                if let Some(seat) = &seat {
+                    seat.follow(&outcome).await;
+                }
+                outcome
+            }
             HandedOver::Unanswered => self.trouble(),
         }
     }

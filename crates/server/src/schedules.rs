@@ -165,9 +165,10 @@ pub(crate) async fn get_schedule(
     // A schedule that cannot be computed is still shown: that is when people look (DP-18).
     let ready = state.schedules.ready(&schedule);
     let times = (state.schedules.next_firing(&schedule), state.clock.now());
+    let shown_of = (count, schedule.runs);
     let timetable = ready
         .ok()
-        .map(|ready| TimetableView::of(&ready, times, count, lang));
+        .map(|ready| TimetableView::of(&ready, times, shown_of, lang));
     let tag = [etag(&schedule)];
     let view = DetailView {
         schedule: shown(&state, schedule),

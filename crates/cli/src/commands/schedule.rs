@@ -9,6 +9,8 @@ mod plan;
 mod put;
 mod show;
 
+pub(super) use put::warn_of;
+
 /// Runs a command of `almanack schedule`.
 pub(super) async fn run(
     at: &Connector<'_>,

@@ -7,6 +7,7 @@ use std::path::Path;
 use almanack_adapters::clock::{Stopwatch, SystemClock};
 use almanack_core::{
     plan::{Reason, Slot, Verdict},
+    target::Target,
     time::Clock,
 };
 use almanack_engine::{
@@ -72,11 +73,7 @@ fn wanted(
         source: loaded.report.source.clone(),
     }];
     let mut wanted = loaded.schedules.wanted.clone();
-    for name in loaded.calendars.unread() {
-        output.note(&format!(
-            "warning: calendar `{name}` is read from its address by nodes; the simulation treats it as empty\n"
-        ));
-    }
+    let unread: Vec<String> = loaded.calendars.unread().map(str::to_owned).collect();
     let zones = Zones::with_calendars(loaded.calendars.compiled());
     let settings = super::checked(loaded)?;
     let text = dispatch::read(&settings, &inputs.environment).map_err(Failure::usage)?;
@@ -87,7 +84,27 @@ fn wanted(
     }
     output.complain(&reports);
     let errors = |report: &Report| report.of(Severity::Error).count();
-    let left_out = reports.iter().map(errors).sum();
+    let mut left_out: usize = reports.iter().map(errors).sum();
+    wanted.retain(|it| {
+        let mut days = it.definition.calendars();
+        let unknown = days.find(|name| unread.iter().any(|it| it == name));
+        if let Some(calendar) = unknown {
+            left_out += 1;
+            output.note(&format!(
+                "warning: skipped `{}`: only nodes read the address of calendar `{calendar}`\n",
+                it.name
+            ));
+        }
+        unknown.is_none()
+    });
+    let is_monitor = |it: &Wanted| matches!(it.definition.target, Target::Ping { .. });
+    let monitors = wanted.extract_if(.., |it| is_monitor(it));
+    let monitors = joined(monitors.map(|it| it.name.to_string()));
+    if !monitors.is_empty() {
+        output.note(&format!(
+            "monitors are not simulated, since nothing here knows when they are pinged: {monitors}\n"
+        ));
+    }
     if wanted.is_empty() {
         let hint = "write `[[schedule]]` tables into the configuration, or a DISPATCH file";
         return Err(Failure::not_found("no schedules to simulate").hint(hint));
@@ -100,7 +117,12 @@ fn of_schedules(loaded: &Loaded, now: Timestamp) -> Vec<Problem> {
     let settings = loaded.readable.as_deref();
     let source = loaded.report.source.as_ref();
     let mut problems = loaded.schedules.problems.clone();
-    problems.extend(advice::of_file(&loaded.schedules, source, settings, now));
+    problems.extend(advice::of_file(
+        (&loaded.schedules, &loaded.calendars),
+        source,
+        settings,
+        now,
+    ));
     problems.sort_by_key(Problem::reading_order);
     problems
 }

@@ -3,7 +3,10 @@
 //! It is a short-lived node: admitted under its own name, so that ticks may overlap with each other
 //! and with running nodes. It reads the schedules as `serve` does, plans, runs, drains and exits.
 
+use std::sync::Arc;
+
 use almanack_engine::{
+    calendars::Calendars,
     node::AdmittedNode,
     sources::keeper::Walk,
     tick::{Ticked, Ticker},
@@ -53,10 +56,16 @@ async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> R
     let node = process::admit(&equipment, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), timing.clock.clone(), outbound.reach());
     let calendars = wiring::calendars(&store, &timing.clock, &schedules, &outbound);
-    let defined = (schedules, equipment.sources().sources.clone(), calendars);
+    let sources = equipment.sources().sources.clone();
+    let defined = (schedules, sources, calendars.clone());
     let files = Files::new(inputs.clone(), defined, outbound);
     let passes = wiring::ticker(store, &timing, node.counters()).running(equipment.runner());
-    let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));
+    let ticked = Box::pin(pass(
+        settings,
+        (equipment, node),
+        (files, calendars),
+        (passes, budget),
+    ));
     let ticked = ticked.await;
     telemetry.finish().await;
     ticked
@@ -65,7 +74,7 @@ async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> R
 async fn pass(
     settings: &Settings,
     (equipment, node): (Equipment, AdmittedNode),
-    mut files: Files,
+    (mut files, calendars): (Files, Arc<Calendars>),
     (passes, budget): (Ticker, SignedDuration),
 ) -> Result<Ticked> {
     let sources = equipment.sources();
@@ -76,6 +85,10 @@ async fn pass(
     }
     let mut alerts = equipment.watch();
     files.sync(settings).await?;
+    // Addresses that are due, of the API's calendars too: the slots of this pass depend on them.
+    if let Err(error) = calendars.pass().await {
+        tracing::warn!(%error, "could not read the calendars; the next tick tries again");
+    }
     let stop = process::stop_signal()?;
     let done = CancellationToken::new();
     let running = node.run_planned(done.clone());

@@ -134,6 +134,9 @@ fn one(
             }
         }
         files.push(path);
+        if !table.problems.is_empty() {
+            return Some((name, None));
+        }
     }
     let read = serde_path_to_error::deserialize::<_, Definition>(Value::Object(given));
     let checked = match read {

@@ -203,8 +203,9 @@ pub(crate) fn hooks(schedules: &[Wanted]) -> impl Iterator<Item = Origin> {
             Target::Webhook { url, .. } => origin(url),
             _ => None,
         };
+        let addresses = definition.pings.addresses();
         hook.into_iter()
-            .chain(definition.pings.addresses().filter_map(origin))
+            .chain(addresses.filter_map(|(_, address)| origin(address)))
     })
 }
 

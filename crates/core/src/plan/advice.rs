@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::{Definition, Ready};
 use crate::{
     edition::EDITION_TICK,
+    follow::RUN_TIMEOUT_DEFAULT,
     schedule::{self, Span},
     source::SOURCE_CHECK,
     target::Target,
@@ -35,6 +36,10 @@ pub enum Lint {
     Expression(schedule::Lint),
     /// It has no slot to come.
     Over,
+    /// Calendars and quiet hours leave out every slot to come.
+    AllLeftOut,
+    /// The time limit ends its work before a report is due.
+    ReportAfterTimeLimit,
     /// All its firings ask for one task.
     SameTask,
     /// All its firings of a day ask for one task.
@@ -51,6 +56,8 @@ impl Lint {
         match self {
             Self::Expression(lint) => lint.code(),
             Self::Over => "over",
+            Self::AllLeftOut => "all_left_out",
+            Self::ReportAfterTimeLimit => "report_after_time_limit",
             Self::SameTask => "same_task",
             Self::SameTaskOfDay => "same_task_of_day",
             Self::NoTimeToRetry => "no_time_to_retry",
@@ -64,6 +71,13 @@ impl fmt::Display for Lint {
         match self {
             Self::Expression(lint) => lint.fmt(f),
             Self::Over => f.write_str("it has no time to come: it will not fire again"),
+            Self::AllLeftOut => f.write_str(
+                "its calendars and quiet hours leave out every time to come: it will not fire",
+            ),
+            Self::ReportAfterTimeLimit => f.write_str(
+                "report_within is longer than run_timeout, which ends the firing first; raise \
+                 run_timeout",
+            ),
             Self::SameTask => f.write_str(
                 "every firing asks for the same task: a waiting one is moved, a running one is \
                  started anew, and once it has succeeded every further firing fails; put {slot} or \
@@ -108,14 +122,19 @@ impl Ready {
         };
         let of_expression = self.lints(from, round_s).into_iter();
         let mut advice: Vec<Advice> = of_expression
-            .map(|warning| Advice {
+            .map(|(key, warning)| Advice {
                 span: warning.span,
-                ..about("expression", Lint::Expression(warning.lint))
+                ..about(key, Lint::Expression(warning.lint))
             })
             .collect();
         let next = self.next_after(from);
         if next.is_none() {
             advice.push(about("expression", Lint::Over));
+        } else if self.leaves_out() && self.next_firing_after(from).is_none() {
+            advice.push(about(self.left_out_by(), Lint::AllLeftOut));
+        }
+        if self.reports_too_late() {
+            advice.push(about("target.report_within", Lint::ReportAfterTimeLimit));
         }
         advice.extend(self.same_task(from).map(|it| about("target.subject", it)));
         let first_wait = self.definition.retry.backoff;
@@ -125,6 +144,27 @@ impl Ready {
             advice.push(about("retry.backoff", Lint::NoTimeToRetry));
         }
         advice
+    }
+
+    /// The key by which it leaves slots out.
+    fn left_out_by(&self) -> &'static str {
+        let definition = &self.definition;
+        if !definition.only.is_empty() {
+            "only"
+        } else if definition.except.is_empty() {
+            "quiet"
+        } else {
+            "except"
+        }
+    }
+
+    /// Whether the time limit ends the work before its report is missed.
+    fn reports_too_late(&self) -> bool {
+        let Target::Webhook { report_within, .. } = &self.definition.target else {
+            return false;
+        };
+        let limit = self.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT);
+        report_within.is_some_and(|within| within > limit)
     }
 
     /// Whether two firings ask for one task, which is done once.
@@ -198,6 +238,47 @@ mod tests {
         assert_eq!(of("0 0 0 1 1 * 2020"), ["past_year", "over"]);
         assert_eq!(of("0 0 0 1 1 * 2020,2030"), ["past_year"]);
         assert_eq!(of("0 0 0 1 1 * 2026-2027"), [""; 0]);
+    }
+
+    #[test]
+    fn dp_22_a_warning_names_the_expression_it_is_about() {
+        let json = r#"{"expression":"@daily","also":[{"expression":"0 9 1 * 1"}],
+            "target":{"type":"webhook","url":"https://x.test"}}"#;
+        let definition = Definition::from_json(json).unwrap();
+        let name = ScheduleName::parse("x").unwrap();
+        let zone = std::sync::Arc::new(schedule::Zone::utc());
+        let ready = Ready::new(&name, definition, &zone).unwrap();
+        let from = "2026-01-05T08:00:00Z".parse().unwrap();
+        let advice = ready.advice(from, 10);
+        let paths: Vec<_> = advice.iter().map(|it| (it.path, it.span)).collect();
+        assert_eq!(paths, [("also", None)], "{advice:?}");
+    }
+
+    #[test]
+    fn dp_19_a_report_after_the_time_limit_is_warned_of() {
+        let of = |within: &str, rest: &str| {
+            codes(&format!(
+                r#"{{"expression":"@daily","target":{{"type":"webhook","url":"https://x.test","report_within":"{within}"}}{rest}}}"#
+            ))
+        };
+        assert_eq!(
+            of("2h", r#","run_timeout":"1h""#),
+            ["report_after_time_limit"]
+        );
+        assert_eq!(of("1h", r#","run_timeout":"1h""#), [""; 0]);
+        assert_eq!(of("25h", ""), ["report_after_time_limit"]);
+        assert_eq!(of("25h", r#","run_timeout":"26h""#), [""; 0]);
+    }
+
+    #[test]
+    fn dp_21_quiet_hours_over_all_times_are_warned_of() {
+        let of = |quiet: &str| {
+            codes(&format!(
+                r#"{{"expression":"0 23 * * *","quiet":["{quiet}"],"target":{{"type":"webhook","url":"https://x.test"}}}}"#
+            ))
+        };
+        assert_eq!(of("22:00-06:00"), ["all_left_out"]);
+        assert_eq!(of("23:30-06:00"), [""; 0]);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Stretch {
     pub until: Timestamp,
     /// How many are listed; all are counted.
     pub listed_max: usize,
+    /// How many of its runs the schedule has had, where their number is limited.
+    pub runs_done: u64,
 }
 
 /// Some firings: the first of them, and how many there are.
@@ -94,10 +96,15 @@ fn firings(ready: Option<&Ready>, stretch: Stretch) -> impl Iterator<Item = Time
     let first = before.or_else(|| ready.and_then(|ready| ready.next_from(stretch.from)));
     let slots = std::iter::successors(first, move |slot| ready?.next_after(*slot));
     let left_in = slots.filter(move |slot| ready.is_some_and(|it| it.exclusion(*slot).is_none()));
+    let left = ready.and_then(|ready| ready.runs_left(stretch.runs_done));
+    let left = left.map_or(usize::MAX, |left| {
+        usize::try_from(left).unwrap_or(usize::MAX)
+    });
     left_in
         .filter_map(move |slot| Some(ready?.due_at(slot)))
         .skip_while(move |at| *at <= stretch.from)
         .take_while(move |at| *at <= stretch.until)
+        .take(left)
 }
 
 /// The keys in which two definitions differ, in the order of their names.
@@ -156,6 +163,7 @@ mod tests {
             from: at("00:00:00"),
             until: at("00:00:00") + SignedDuration::from_hours(hours),
             listed_max: 2,
+            runs_done: 0,
         }
     }
 
@@ -180,6 +188,31 @@ mod tests {
     }
 
     #[test]
+    fn dp_22_a_number_of_runs_ends_the_firings() {
+        let limited = |runs| {
+            let name = ScheduleName::parse("nightly").unwrap();
+            let definition = Definition {
+                runs: Some(runs),
+                ..definition("@hourly", 0)
+            };
+            Ready::new(&name, definition, &Arc::new(Zone::utc())).unwrap()
+        };
+        let (old, new) = (limited(2), limited(3));
+        for (runs_done, expected) in [(0, (1, 2)), (1, (1, 1)), (2, (1, 0)), (3, (0, 0))] {
+            let had = Stretch {
+                runs_done,
+                ..stretch(24)
+            };
+            let found = compare(Some(&old), Some(&new), had);
+            let (come, stay) = expected;
+            assert_eq!(
+                (found.come.count, found.go.count, found.stay),
+                (come, 0, stay)
+            );
+        }
+    }
+
+    #[test]
     fn a_splay_moves_every_firing() {
         let (old, new) = (ready("@hourly", 0), ready("@hourly", 1_800));
         assert_ne!(new.due_at(at("01:00:00")), at("01:00:00"), "its own splay");
@@ -191,6 +224,7 @@ mod tests {
             from: due_at - SignedDuration::from_secs(1),
             until: due_at,
             listed_max: 2,
+            runs_done: 0,
         };
         let found = compare(None, Some(&new), moment);
         assert_eq!(

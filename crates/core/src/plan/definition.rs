@@ -130,7 +130,10 @@ names! {
 /// Another expression of the same schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an expression with its key, like { expression = \"0 9 * * *\" }"
+)]
 pub struct Also {
     /// When: `0 8 * * 1-5`, `at 2026-12-24 18:00`.
     pub expression: String,
@@ -166,10 +169,18 @@ pub struct Definition {
     #[cfg_attr(feature = "schema", schema(value_type = Vec<String>, example = json!(["22:00-06:00"])))]
     pub quiet: Vec<Quiet>,
     /// No slot is before this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::instant::optional"
+    )]
     pub starts_at: Option<Timestamp>,
     /// No slot is after this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::instant::optional"
+    )]
     pub ends_at: Option<Timestamp>,
     /// How many slots fire; then the schedule is done. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +190,7 @@ pub struct Definition {
     #[serde(
         default,
         skip_serializing_if = "SignedDuration::is_zero",
-        serialize_with = "jiff::fmt::serde::duration::friendly::compact::required"
+        with = "crate::duration::required"
     )]
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "5m"))]
     pub jitter: SignedDuration,
@@ -213,7 +224,7 @@ pub struct Definition {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "jiff::fmt::serde::duration::friendly::compact::optional"
+        with = "crate::duration::optional"
     )]
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>, example = "6h"))]
     pub run_timeout: Option<SignedDuration>,

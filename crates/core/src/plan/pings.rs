@@ -93,11 +93,11 @@ impl Pings {
         }
     }
 
-    /// All that are given.
-    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+    /// All that are given, and what each is called about.
+    pub fn addresses(&self) -> impl Iterator<Item = (Phase, &str)> {
         Phase::ALL
             .into_iter()
-            .filter_map(|phase| self.address(phase))
+            .filter_map(|phase| Some((phase, self.address(phase)?)))
     }
 
     pub(super) fn check(&self) -> Result<(), Unfit> {

@@ -57,17 +57,19 @@ impl Ready {
         words::describe(&self.definition, &self.slots, language)
     }
 
-    /// What is worth knowing about its expressions; see [`Expression::lints`]. Only those about the
-    /// first one know their place.
-    pub fn lints(&self, from: Timestamp, round_s: u32) -> Vec<Warning> {
+    /// What is worth knowing about its expressions; see [`Expression::lints`]. Each is named by its
+    /// key, and only those about the first one know their place in it.
+    pub fn lints(&self, from: Timestamp, round_s: u32) -> Vec<(&'static str, Warning)> {
         let mut warnings = Vec::new();
         for (place, rule) in self.slots.rules().enumerate() {
             // It was read before, so it reads now.
             let read = Expression::parse(&rule.expression, Mode::Strict);
             let found = read.map(|read| read.lints(&rule.timetable, &rule.zone, from, round_s));
-            warnings.extend(found.into_iter().flatten().map(|warning| Warning {
-                span: warning.span.filter(|_| place == 0),
-                ..warning
+            let is_first = place == 0;
+            let key = if is_first { "expression" } else { "also" };
+            warnings.extend(found.into_iter().flatten().map(|warning| {
+                let span = warning.span.filter(|_| is_first);
+                (key, Warning { span, ..warning })
             }));
         }
         warnings
@@ -124,6 +126,18 @@ impl Ready {
     pub fn runs_left(&self, done: u64) -> Option<u64> {
         let runs = self.definition.runs?;
         Some(u64::from(runs).saturating_sub(done))
+    }
+
+    /// The slots that fire, from `first` on, after so many runs.
+    pub fn firings_from(
+        &self,
+        first: Option<Timestamp>,
+        runs_done: u64,
+    ) -> impl Iterator<Item = Timestamp> {
+        let left = self.runs_left(runs_done);
+        let left = left.and_then(|left| usize::try_from(left).ok());
+        std::iter::successors(first, |at| self.next_firing_after(*at))
+            .take(left.unwrap_or(usize::MAX))
     }
 
     /// The first slot at or after `at`.

@@ -15,7 +15,7 @@ use almanack_core::{
 };
 use jiff::SignedDuration;
 
-use super::DispatchHandler;
+use super::{DispatchHandler, at_once::Seat};
 use crate::wake::later;
 
 /// When a firing is looked at again whose row the store could not give or take.
@@ -136,17 +136,23 @@ impl DispatchHandler {
         let row = row.map_err(|error| error.chain())?;
         let firing = row.as_ref().and_then(|row| Firing::read(&row.payload).ok());
         // Past its time limit it is left alone: what cannot be stopped is not tried for ever.
-        if let Some(firing) = firing.filter(|_| now < followed.follow_until)
+        if let Some(firing) = firing.as_ref().filter(|_| now < followed.follow_until)
             && let Some(launcher) = self.launchers.get(firing.target.type_name())
         {
-            launcher.withdraw(&firing, followed).await?;
+            launcher.withdraw(firing, followed).await?;
         }
         let change = FollowedChange {
             ending: Some(Ending::new(Ended::Cancelled, how(row.as_ref()), now)),
             ..FollowedChange::default()
         };
         let changed = self.store.change_followed(followed.task_id, &change).await;
-        changed.map(drop).map_err(|error| error.chain())
+        changed.map_err(|error| error.chain())?;
+        if let Some(firing) = &firing
+            && let Some(seat) = Seat::of(self, firing, followed.task_id)
+        {
+            seat.leave().await;
+        }
+        Ok(())
     }
 }
 

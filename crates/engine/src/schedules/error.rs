@@ -21,9 +21,13 @@ pub enum Error {
     /// It cannot be kept as written.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// Its webhook would be refused at every slot.
-    #[error("target.url would never be called: {0}")]
-    Unreachable(Refusal),
+    /// A call would be refused at every slot.
+    #[error("{path} would never be called: {refusal}")]
+    Unreachable {
+        /// Where the address is: `target.url`.
+        path: String,
+        refusal: Refusal,
+    },
     /// It belongs to a file, and the file would win again.
     #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
     Managed { name: ScheduleName, origin: Origin },

@@ -44,18 +44,24 @@ impl Schedules {
             return Ok(());
         };
         let called = match &ready.definition.target {
-            Target::Webhook { url, .. } => Some(url.as_str()),
+            Target::Webhook { url, .. } => Some(("target.url".to_owned(), url.as_str())),
             _ => None,
         };
+        let pings = ready.definition.pings.addresses();
+        let pings = pings.map(|(phase, url)| (format!("pings.{phase}"), url));
         // A reference to a secret is never in the host, so what is checked is what is called.
-        for url in called.into_iter().chain(ready.definition.pings.addresses()) {
-            reach.get().check(url).map_err(Error::Unreachable)?;
+        for (path, url) in called.into_iter().chain(pings) {
+            let refused = |refusal| Error::Unreachable {
+                path: path.clone(),
+                refusal,
+            };
+            reach.get().check(url).map_err(refused)?;
             let ips = match &self.names {
                 Some(names) => names.behind(url).await,
                 None => Vec::new(),
             };
             let checked = reach.get().check_behind(url, &ips);
-            checked.map_err(Error::Unreachable)?;
+            checked.map_err(refused)?;
         }
         Ok(())
     }

@@ -573,3 +573,57 @@ async fn dp_19_a_report_about_a_cancelled_firing_is_refused() {
     assert!(matches!(refused, Err(Error::NotExpected(_))));
     stop.cancel();
 }
+
+/// The firings whose work is under way.
+async fn under_way(world: &World) -> Vec<Task> {
+    let mut firings = world.tasks(DISPATCH).await;
+    let ids: Vec<_> = firings.iter().map(|firing| firing.id).collect();
+    let mut found = world.store.load_followed(&ids).await.unwrap();
+    found.retain(|followed| followed.ending.is_none());
+    firings.retain(|firing| found.iter().any(|followed| followed.task_id == firing.id));
+    firings
+}
+
+/// Looks at work that takes long are further apart than a permit holds by itself.
+#[tokio::test(start_paused = true)]
+async fn dp_19_a_cap_counts_work_that_is_followed_until_it_ends() {
+    let world = World::new();
+    let stop = CancellationToken::new();
+    let definition = Definition {
+        firings_max: Some(1),
+        overlap: Overlap::Allow,
+        ..Definition::new("*/5 * * * *", reporting(SignedDuration::from_hours(2)))
+    };
+    world.put(definition).await;
+    drop(
+        world
+            .start("node-a", Slow::new(Duration::ZERO, done()), &stop)
+            .await,
+    );
+    pause(Duration::from_secs(301)).await;
+    let first = under_way(&world).await.remove(0);
+    for _ in 0..90 {
+        pause(Duration::from_secs(10)).await;
+        assert_eq!(under_way(&world).await.len(), 1, "at {}", world.time.now());
+    }
+    let report = finish(Reported::Done, "printed");
+    let reports = world.reports();
+    let ended = reports.take(first.id, Stage::Finish, &report).await;
+    ended.unwrap();
+    pause(Duration::from_secs(5)).await;
+    let second = under_way(&world).await;
+    assert_eq!(second.len(), 1, "an end makes room at once");
+    assert_ne!(second[0].id, first.id);
+    pause(Duration::from_secs(500)).await;
+    let identity = second[0].identity.clone();
+    let cancel = Request::Cancel(Cancel {
+        identity,
+        revision: None,
+    });
+    world.rescheduler().ask(cancel, "ada").await.unwrap();
+    pause(Duration::from_secs(15)).await;
+    let third = under_way(&world).await;
+    assert_eq!(third.len(), 1, "so does a withdrawal");
+    assert_ne!(third[0].id, second[0].id);
+    stop.cancel();
+}

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use almanack_core::{
     address::{Guard, Names, Origin as WebOrigin, Reach, parse},
-    plan::{Definition, Edited, Origin, Unfit},
+    plan::{Definition, Edited, Origin, Pings, Unfit},
     target::Target,
 };
 use almanack_engine::{
@@ -89,6 +89,17 @@ async fn dp_11_a_name_that_leads_inside_is_refused_as_a_call_would_be(fixture: F
     let refused = put.await.unwrap_err().to_string();
     let expected = "target.url would never be called: 10.0.0.7 is a private network address, \
                     and only public addresses are called";
+    assert!(refused.starts_with(expected), "{refused}");
+    let pinging = Definition {
+        pings: Pings {
+            failure: Some("http://intranet.example/x".to_owned()),
+            ..Pings::default()
+        },
+        ..Definition::new("@hourly", Target::webhook("http://own.intranet.example/x"))
+    };
+    let put = schedules.put(&fixture.nightly, pinging, Origin::Api, "ada");
+    let refused = put.await.unwrap_err().to_string();
+    let expected = "pings.failure would never be called: 10.0.0.7";
     assert!(refused.starts_with(expected), "{refused}");
     let own = schedules.put(&fixture.nightly, inside, Origin::File, "ada");
     assert!(own.await.is_ok(), "the operator's own file is trusted");

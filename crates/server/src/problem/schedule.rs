@@ -12,7 +12,7 @@ impl From<Error> for Problem {
         match error {
             Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, text),
             Error::Unfit(unfit) => unfit.into(),
-            Error::Unreachable(_) => Self::new(Code::InvalidValue, text).at("target.url"),
+            Error::Unreachable { path, .. } => Self::new(Code::InvalidValue, text).at(path),
             Error::Managed { .. } => Self::new(Code::ManagedSchedule, text),
             Error::Moved { .. } => Self::new(Code::RevisionMismatch, text),
             Error::Overlaps { .. } => {

@@ -61,14 +61,13 @@ impl TimetableView {
     pub(super) fn of(
         ready: &Ready,
         (first, now): (Option<Timestamp>, Timestamp),
-        count: usize,
+        (count, runs_done): (usize, u64),
         lang: Lang,
     ) -> Self {
         let zone = ready.zone().time_zone();
         let warnings = ready.advice(now, ROUND_S).into_iter();
-        let after = |at: &Timestamp| ready.next_firing_after(*at);
-        let times = std::iter::successors(first, after);
-        let next: Vec<TimeView> = times
+        let next: Vec<TimeView> = ready
+            .firings_from(first, runs_done)
             .take(count)
             .map(|at| {
                 let local = at.to_zoned(zone.clone());
@@ -135,7 +134,12 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let count = check_count(body.count).map_err(|detail| Problem::invalid("count", detail))?;
     let ready = read(&state, body.name.as_deref(), body.expression, body.tz)?;
     let (lang, now) = (Lang::accepted(&call.headers), state.clock.now());
-    let view = TimetableView::of(&ready, (ready.next_firing_after(now), now), count, lang);
+    let view = TimetableView::of(
+        &ready,
+        (ready.next_firing_after(now), now),
+        (count, 0),
+        lang,
+    );
     Ok(in_language(lang, view))
 }
 

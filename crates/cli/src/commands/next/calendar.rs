@@ -10,7 +10,7 @@ use almanack_core::{
 };
 use almanack_engine::zones::Zones;
 
-use super::local;
+use super::{ROUND_S, local};
 use crate::commands::prelude::*;
 
 /// Slots looked at for the times asked for.
@@ -47,20 +47,40 @@ pub(super) fn run(
         let skipped = skipped.map(|why| format!("skipped: {why}"));
         next.push(json!({ "at": at, "local": local.to_string(), "skipped": skipped }));
     }
-    let language = match arguments.lang {
-        Words::En => Language::English,
-        Words::Zh => Language::Chinese,
-    };
+    let warnings = ready.advice(from, ROUND_S).into_iter();
+    let warnings = warnings.filter(|it| !it.path.starts_with("target"));
+    let warnings = warnings.map(|it| {
+        let span = it.span.map(|span| [span.start, span.end]);
+        json!({ "code": it.lint.code(), "message": it.lint.to_string(), "span": span })
+    });
+    let firing = next.iter().filter(|it| it["skipped"].is_null());
+    let firing = firing.map(|it| json!({ "at": it["at"], "local": it["local"] }));
+    // As without calendars, and beside it what is left out.
     let answer = json!({
-        "expression": ready.definition.expression, "tz": ready.definition.tz,
-        "words": ready.describe(language), "slots": next, "exhausted": fires < arguments.count,
+        "expression": ready.definition.expression,
+        "tz": ready.definition.tz,
+        "words": {
+            "en": ready.describe(Language::English),
+            "zh": ready.describe(Language::Chinese),
+        },
+        "next": firing.collect::<Vec<_>>(),
+        "slots": next,
+        "exhausted": fires < arguments.count,
+        "warnings": warnings.collect::<Vec<_>>(),
     });
     output.print(&answer, |output| {
-        let (words, tz) = (text(&answer["words"]), text(&answer["tz"]));
+        let words = match arguments.lang {
+            Words::En => &answer["words"]["en"],
+            Words::Zh => &answer["words"]["zh"],
+        };
+        let (words, tz) = (text(words), text(&answer["tz"]));
         output.line(&format!("{words} ({tz})"))?;
         output.columns(SLOTS, items(&answer["slots"]), now, true)?;
         if fires < arguments.count {
             output.note("no more times\n");
+        }
+        for warning in items(&answer["warnings"]) {
+            output.warn(&text(&warning["message"]));
         }
         Ok(())
     })

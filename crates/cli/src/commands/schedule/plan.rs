@@ -6,16 +6,21 @@ use std::{
     path::PathBuf,
 };
 
-use almanack_core::plan::{
-    Comparison, Definition, Firings, Origin, Ready, ScheduleName, State, Stretch, changed_keys,
-    compare,
+use almanack_core::{
+    calendar,
+    plan::{
+        Comparison, Definition, Firings, Origin, Ready, ScheduleName, State, Stretch, changed_keys,
+        compare,
+    },
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
 
 use crate::{
     commands::prelude::*,
     config::{
-        Loaded, dispatch,
+        Loaded,
+        calendar::FileCalendars,
+        dispatch,
         report::{Report, Severity},
     },
 };
@@ -66,16 +71,40 @@ pub(super) async fn run(
         from,
         until: from.saturating_add(period).unwrap_or(Timestamp::MAX),
         listed_max: LISTED_MAX,
+        runs_done: 0,
     };
-    let zones = Zones::with_calendars(loaded.calendars.compiled());
     let (wanted, reports) = wanted(&loaded, inputs)?;
+    let mut calendars = FileCalendars {
+        wanted: calendars_in_force(client).await?,
+        ..FileCalendars::default()
+    };
+    let zones = Zones::with_calendars(calendars.compiled());
     let found = in_force(client, &zones).await?;
-    let effects = effects(wanted, found, (&zones, stretch));
+    let differs = |(name, new): &(&String, &calendar::Definition)| {
+        calendars.wanted.get(*name).is_some_and(|old| old != *new)
+    };
+    let changed = loaded.calendars.wanted.iter().filter(differs);
+    let changed = changed.map(|(name, _)| name.clone()).collect();
+    calendars.wanted.extend(loaded.calendars.wanted.clone());
+    let planned = Planned {
+        zones: Zones::with_calendars(calendars.compiled()),
+        changed,
+        stretch,
+    };
+    let effects = effects(wanted, found, &planned);
     output.print(&json_of(&effects, &reports, stretch), |output| {
         show(&effects, &reports, output)
     })?;
     let is_wrong = |report: &Report| report.has_errors();
     Ok(Exit::usage_if(reports.iter().any(is_wrong)))
+}
+
+/// What schedules would be planned by.
+struct Planned {
+    zones: Zones,
+    /// Calendars that get other days.
+    changed: BTreeSet<String>,
+    stretch: Stretch,
 }
 
 /// The schedules of one origin, and the names that stay although they cannot be read.
@@ -112,9 +141,36 @@ struct InForce {
     state: String,
     definition: Option<Definition>,
     rule: Option<Ready>,
+    runs_done: u64,
 }
 
-/// By the calendars of the file, so that only what the schedules say is compared.
+impl InForce {
+    /// The same stretch, after the runs it has had.
+    fn walks(&self, stretch: Stretch) -> Stretch {
+        Stretch {
+            runs_done: self.runs_done,
+            ..stretch
+        }
+    }
+}
+
+/// The calendars as they are. What an address has answered is known to nodes alone, so such a
+/// calendar has no days here, before and after.
+async fn calendars_in_force(client: &Client) -> Result<BTreeMap<String, calendar::Definition>> {
+    let listed = client.call(Call::get(&["calendars"])).await?.value();
+    let mut found = BTreeMap::new();
+    for name in items(&listed["calendars"])
+        .iter()
+        .map(|it| text(&it["name"]))
+    {
+        let shown = client.find(Call::get(&["calendars", &name])).await?;
+        let definition = shown.map(|shown| shown.value()["definition"].take());
+        let read = definition.and_then(|it| serde_json::from_value(it).ok());
+        found.extend(read.map(|read| (name, read)));
+    }
+    Ok(found)
+}
+
 async fn in_force(client: &Client, zones: &Zones) -> Result<BTreeMap<ScheduleName, InForce>> {
     let schedules = client.all(Call::get(&["schedules"]), "schedules").await?;
     let named = schedules.iter().filter_map(|it| {
@@ -126,6 +182,7 @@ async fn in_force(client: &Client, zones: &Zones) -> Result<BTreeMap<ScheduleNam
             state: text(&it["state"]),
             rule: rule.and_then(|it| zones.ready(&name, it).ok()),
             definition,
+            runs_done: it["runs_done"].as_u64().unwrap_or(0),
         };
         Some((name, schedule))
     });
@@ -135,7 +192,7 @@ async fn in_force(client: &Client, zones: &Zones) -> Result<BTreeMap<ScheduleNam
 fn effects(
     asked: Vec<Asked>,
     mut found: BTreeMap<ScheduleName, InForce>,
-    (zones, stretch): (&Zones, Stretch),
+    planned: &Planned,
 ) -> Vec<Effect> {
     let mut effects: Vec<Effect> = Vec::new();
     for Asked {
@@ -146,7 +203,7 @@ fn effects(
     {
         let own = wanted.iter().map(|it| {
             let old = found.remove(&it.name);
-            effect(zones, (origin, it), old, stretch)
+            effect(planned, (origin, it), old)
         });
         effects.extend(own);
         let gone = found
@@ -156,7 +213,11 @@ fn effects(
             name: name.clone(),
             origin,
             what: What::Removed,
-            firings: compare(schedule.rule.as_ref(), None, stretch),
+            firings: compare(
+                schedule.rule.as_ref(),
+                None,
+                schedule.walks(planned.stretch),
+            ),
             state: Some(schedule.state.clone()),
         }));
     }
@@ -164,14 +225,9 @@ fn effects(
     effects
 }
 
-fn effect(
-    zones: &Zones,
-    (origin, wanted): (Origin, &Wanted),
-    old: Option<InForce>,
-    stretch: Stretch,
-) -> Effect {
-    let name = wanted.name.clone();
-    let new = zones.ready(&name, wanted.definition.clone()).ok();
+fn effect(planned: &Planned, (origin, wanted): (Origin, &Wanted), old: Option<InForce>) -> Effect {
+    let (name, stretch) = (wanted.name.clone(), planned.stretch);
+    let new = planned.zones.ready(&name, wanted.definition.clone()).ok();
     let Some(old) = old else {
         return Effect {
             name,
@@ -181,12 +237,19 @@ fn effect(
             state: None,
         };
     };
-    let (what, new) = match (old.origin, old.definition) {
+    let stretch = old.walks(stretch);
+    let (what, new) = match (old.origin, &old.definition) {
         (Some(other), _) if other != origin => (What::Refused(other), old.rule.as_ref()),
         (_, before) => {
-            let changed = before.map(|before| changed_keys(&before, &wanted.definition));
-            let what = match changed {
-                Some(keys) if keys.is_empty() => What::Unchanged,
+            let changed = before.as_ref();
+            let changed = changed.map(|before| changed_keys(before, &wanted.definition));
+            let days = wanted.definition.calendars();
+            let mut days: Vec<&str> = days.filter(|it| planned.changed.contains(*it)).collect();
+            days.sort_unstable();
+            days.dedup();
+            let days = days.into_iter().map(|it| format!("calendar {it}"));
+            let what = match changed.map(|keys| keys.into_iter().chain(days).collect()) {
+                Some(keys) if Vec::is_empty(&keys) => What::Unchanged,
                 keys => What::Changed(keys.unwrap_or_default()),
             };
             (what, new.as_ref())

@@ -33,10 +33,7 @@ pub(super) async fn run(
     if output.json {
         output.line(answer.text())?;
     } else {
-        for warning in items(&answer.value()["warnings"]) {
-            let (path, message) = (text(&warning["path"]), text(&warning["message"]));
-            output.warn(&format!("{path}: {message}"));
-        }
+        warn_of(&answer, output);
         let after = client.call(Call::get(&path)).await?;
         let now = after.value();
         let words = text(&now["timetable"]["words"]);
@@ -56,6 +53,14 @@ pub(super) async fn run(
     }
     warn_of_idle(client, definition, output);
     Ok(Exit::Ok)
+}
+
+/// What is worth knowing about what was written.
+pub(in crate::commands) fn warn_of(answer: &Answer, output: &mut Output) {
+    for warning in items(&answer.value()["warnings"]) {
+        let (path, message) = (text(&warning["path"]), text(&warning["message"]));
+        output.warn(&format!("{path}: {message}"));
+    }
 }
 
 /// Warns of a target that this node cannot fire at, by its configuration.
@@ -242,6 +247,10 @@ fn webhook(url: &str, given: &SchedulePutArguments) -> Result<Value> {
         let headers = given.target_header.iter();
         let headers = headers.map(|(name, value)| (name.clone(), json!(value)));
         target["headers"] = Value::Object(headers.collect());
+    }
+    if let Some(within) = &given.target_report_within {
+        let within = duration("--target-report-within", within)?;
+        target["report_within"] = when::show_duration(within).into();
     }
     if let Some(template) = &given.target_template {
         target["template"] = json_of("--target-template", template)?;

@@ -1,5 +1,8 @@
 //! `almanack schedule show NAME`: everything about one schedule on one screen.
 
+use std::sync::Arc;
+
+use almanack_core::calendar::Calendar;
 use almanack_core::follow::RUN_TIMEOUT_DEFAULT;
 use almanack_core::plan::{CatchUp, Definition, Ready, Retry, ScheduleName};
 use almanack_engine::zones::Zones;
@@ -21,6 +24,10 @@ const HEAD: &[Column] = &[
     column("target", "/definition/target", |it, _| {
         Cell::new(it.to_string()).whole()
     }),
+    column("not before", "/definition/starts_at", moment),
+    column("not after", "/definition/ends_at", moment),
+    column("runs done", "/runs_done", plain),
+    column("jitter", "/definition/jitter", plain),
     column("catch up", "/in_force/catch_up", plain),
     column("overlap", "/definition/overlap", plain),
     column("time limit", "/in_force/run_timeout", plain),
@@ -132,7 +139,13 @@ fn standing(schedule: &Value, _: Timestamp) -> Cell {
 /// What the policies come to for the next slot.
 fn in_force(name: &ScheduleName, schedule: &Value) -> Value {
     let definition = Definition::from_json(&schedule["definition"].to_string()).ok();
-    let ready = definition.and_then(|it| Zones::default().ready(name, it).ok());
+    let ready = definition.and_then(|it| {
+        // No policy depends on which days its calendars have.
+        let named = it.calendars().map(str::to_owned);
+        let calendars = named.map(|it| (it.clone(), Ok(Arc::new(Calendar::unread(&it)))));
+        let zones = Zones::with_calendars(calendars.collect());
+        zones.ready(name, it).ok()
+    });
     let Some(ready) = ready else {
         return Value::Null;
     };

@@ -3,13 +3,14 @@
 
 use almanack_core::{
     dispatch,
-    plan::{Advice, Ready, ScheduleName, unknown_channels},
+    plan::{Advice, Lint, Ready, ScheduleName, unknown_channels},
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
 use jiff::Timestamp;
 
 use super::{
     super::{
+        calendar::FileCalendars,
         dispatch::DispatchText,
         report::{Place, Problem, Report},
         settings::Settings,
@@ -34,18 +35,23 @@ pub(crate) fn of(ready: &Ready, settings: Option<&Settings>, now: Timestamp) -> 
 
 /// Warnings about the schedules of the file.
 pub(crate) fn of_file(
-    schedules: &FileSchedules,
+    (schedules, calendars): (&FileSchedules, &FileCalendars),
     source: Option<&Source>,
     settings: Option<&Settings>,
     now: Timestamp,
 ) -> Vec<Problem> {
-    let zones = Zones::default();
+    let zones = Zones::with_calendars(calendars.compiled());
+    let unread: Vec<&str> = calendars.unread().collect();
     let mut found = Vec::new();
     for Wanted { name, definition } in &schedules.wanted {
         let Ok(ready) = zones.ready(name, definition.clone()) else {
             continue;
         };
-        for advice in of(&ready, settings, now) {
+        // The days of an address are not known here, so nothing is said about what they leave.
+        let is_known = !definition.calendars().any(|it| unread.contains(&it));
+        let mut advice = of(&ready, settings, now);
+        advice.retain(|it| is_known || it.lint != Lint::AllLeftOut);
+        for advice in advice {
             let what = format!("schedule `{name}`: {}: {}", advice.path, advice.lint);
             let place = place(schedules, name, &advice, &ready, source);
             found.push(Problem::warning(what, place));

@@ -128,9 +128,12 @@ impl<'a> Draft<'a> {
     fn check(&self, state: &AppState) -> Page {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
-        let old = self.schedule.and_then(|it| state.schedules.ready(it).ok());
+        let ready = |it| state.schedules.ready(it).ok();
+        let old = self.schedule.and_then(|it| Some((ready(it)?, it.runs)));
         let times = |ready: &Ready, caption| {
-            let coming = times::coming(ready, ready.next_firing_after(viewer.now), TIMES);
+            let runs_done = self.schedule.map_or(0, |it| it.runs);
+            let first = (ready.next_firing_after(viewer.now), runs_done);
+            let coming = times::coming(ready, first, TIMES);
             times::times(viewer, ready, &coming, caption)
         };
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
@@ -138,8 +141,8 @@ impl<'a> Draft<'a> {
         Ok(section! { lang; "would", "Preview", "预览";
             p { strong { (new.describe(words::language(lang))) } }
             (times::warnings(viewer, &new))
-            @if let Some(old) = &old {
-                (times::compared(viewer, old, &new))
+            @if let Some((old, runs_done)) = &old {
+                (times::compared(viewer, (old, *runs_done), &new))
                 h3 { (before) }
                 (times(old, before))
                 h3 { (after) }

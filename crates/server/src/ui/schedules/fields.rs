@@ -36,7 +36,7 @@ const GIVEN: [&str; 19] = [
 ];
 /// Fields of `retry`, in the form under their own names.
 const RETRY: [&str; 3] = ["count", "backoff", "backoff_max"];
-/// Fields that are lists, one word per line or separated by blanks.
+/// Fields that are lists of words. Each is one line, in which a browser keeps no line breaks.
 const LISTS: [&str; 2] = ["tags", "alerts"];
 /// Fields that are numbers in JSON.
 const NUMBERS: [&str; 5] = ["max_catch_up", "firings_max", "count", "priority", "runs"];
@@ -143,6 +143,9 @@ impl Fields {
                 if let Some(method) = self.trimmed("method") {
                     target["method"] = method;
                 }
+                if let Some(within) = self.trimmed("report_within") {
+                    target["report_within"] = within;
+                }
                 if let Some(template) = self.json("template")? {
                     target["template"] = template;
                 }
@@ -223,9 +226,10 @@ fn inputs(lines: &str) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// A value as a person writes it: lists line by line, payloads as JSON.
+/// A value as a person writes it: words side by side, other lists line by line, payloads as JSON.
 fn shown(name: &str, value: &Value) -> String {
-    let lines = |lines: Vec<String>| lines.join("\n");
+    let gap = if LISTS.contains(&name) { " " } else { "\n" };
+    let lines = |lines: Vec<String>| lines.join(gap);
     match value {
         Value::Null => String::new(),
         value if matches!(name, "body" | "payload" | "template") => value.to_string(),
@@ -249,6 +253,33 @@ fn shown(name: &str, value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::{lang::Lang, schedules::sheet::Sheet};
+
+    /// The fields as a browser sends them: those that the form has, without line breaks in what has
+    /// one line.
+    fn as_sent(definition: &Definition, fields: &Fields) -> BTreeMap<String, String> {
+        let sheet = Sheet {
+            lang: Lang::English,
+            fields,
+            wrong: None,
+        };
+        let form = sheet.show().into_string();
+        let elements = ["<input", "<textarea", "<select"];
+        let named = fields.0.iter().filter_map(|(name, value)| {
+            let at = form.find(&format!("name=\"{name}\""))?;
+            let start = elements
+                .iter()
+                .filter_map(|it| form[..at].rfind(it))
+                .max()?;
+            let has_lines = form[start..].starts_with("<textarea");
+            let kept = |c: &char| has_lines || *c != '\n';
+            Some((name.clone(), value.chars().filter(kept).collect()))
+        });
+        let mut sent: BTreeMap<String, String> = named.collect();
+        let target = definition.target.type_name();
+        sent.insert("target".to_owned(), target.to_owned());
+        sent
+    }
 
     #[test]
     fn a_definition_survives_being_shown_in_a_form_and_sent_back() {
@@ -256,6 +287,7 @@ mod tests {
             r#"{"type":"webhook","url":"https://a.example/x","body":{"n":1}}"#,
             r#"{"type":"webhook","url":"https://a.example/x"}"#,
             r#"{"type":"webhook","url":"https://a.example/x","method":"PUT","template":"{slot}","headers":{"X-Key":"env:A"}}"#,
+            r#"{"type":"webhook","url":"https://a.example/x","report_within":"1h 30m"}"#,
             r#"{"type":"workflow","repository":"o/r","workflow":"w.yml","ref":"v1","inputs":{"a":"b=c"}}"#,
             r#"{"type":"command","argv":["sync","--all"],"timeout":"90s"}"#,
             r#"{"type":"task","kind":"EDITION_RUN","subject":"edition:{date}","payload":[1]}"#,
@@ -264,7 +296,7 @@ mod tests {
             let alerts = if target.contains("task") {
                 "[]"
             } else {
-                r#"["ntfy"]"#
+                r#"["ntfy","mail"]"#
             };
             let text = format!(
                 r#"{{"expression":"0 8 * * 1","tz":"Asia/Shanghai","target":{target},"catch_up":"all",
@@ -280,7 +312,8 @@ mod tests {
             );
             let definition = Definition::from_json(&text).unwrap();
             let fields = Fields::of("x", &definition, 1);
-            assert_eq!(fields.definition().unwrap(), definition, "{fields:?}");
+            let sent = Fields(as_sent(&definition, &fields));
+            assert_eq!(sent.definition().unwrap(), definition, "{sent:?}");
         }
     }
 

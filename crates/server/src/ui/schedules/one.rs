@@ -117,7 +117,8 @@ fn coming(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<
     let Some(ready) = ready else {
         return html! {};
     };
-    let next = times::coming(ready, state.schedules.next_firing(schedule), TIMES);
+    let first = (state.schedules.next_firing(schedule), schedule.runs);
+    let next = times::coming(ready, first, TIMES);
     let table = times::times(viewer, ready, &next, &title);
     section("next", &title, &html! { div class="tall" { (table) } })
 }

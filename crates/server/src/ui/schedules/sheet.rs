@@ -70,6 +70,8 @@ impl Sheet<'_> {
                     (self.area("headers", pick!(lang; "Headers, one Name=value per line; secrets as env:NAME or file:/path",
                         "请求头，每行一个 Name=value；机密写作 env:NAME 或 file:/path")))
                     (self.area("body", lang.pick("Sent along with the firing, as JSON (optional)", "随触发一起发送的 JSON（可选）")))
+                    (self.line("report_within", pick!(lang; "It answers 202 and reports its end within (optional)",
+                        "应答 202 后须在此时间内报告结果（可选）"), "2h"))
                     (self.area("template", pick!(lang; "Sent instead of the firing, as JSON; {slot}, {date}, {schedule}, {firing} and {attempt} are replaced (optional)",
                         "代替触发内容发送的 JSON；{slot}、{date}、{schedule}、{firing} 和 {attempt} 会被替换（可选）")))
                 },
@@ -162,8 +164,9 @@ impl Sheet<'_> {
     }
 
     fn refused(&self, name: &str) -> bool {
-        let own = |wrong: &str| wrong.rsplit('.').next() == Some(name);
-        self.wrong.is_some_and(own)
+        let mut parts = self.wrong.into_iter().flat_map(|wrong| wrong.split('.'));
+        // What is wrong in one part of a field is marked at the whole.
+        parts.any(|part| part == name)
     }
 }
 

@@ -7,9 +7,13 @@ use super::words;
 use crate::schedules::explain::ROUND_S;
 use crate::ui::prelude::*;
 
-/// The first times from an instant on.
-pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {
-    let times = std::iter::successors(first, |at| ready.next_firing_after(*at));
+/// The first times from an instant on, of a schedule that has had so many runs.
+pub(crate) fn coming(
+    ready: &Ready,
+    (first, runs_done): (Option<Timestamp>, u64),
+    count: usize,
+) -> Vec<Timestamp> {
+    let times = ready.firings_from(first, runs_done);
     times.take(count).collect()
 }
 
@@ -93,13 +97,14 @@ const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 const LISTED: usize = 10;
 
 /// Added, removed and unchanged firings.
-pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
+pub(crate) fn compared(viewer: &Viewer, (old, runs_done): (&Ready, u64), new: &Ready) -> Markup {
     let lang = viewer.lang;
     let until = viewer.now.saturating_add(AHEAD).unwrap_or(viewer.now);
     let stretch = Stretch {
         from: viewer.now,
         until,
         listed_max: LISTED,
+        runs_done,
     };
     let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
     let (coming, going) = (come.count, go.count);

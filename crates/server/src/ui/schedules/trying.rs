@@ -54,7 +54,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let lang = viewer.lang;
     let definition = &ready.definition;
     let (expression, tz) = (definition.expression.as_str(), definition.tz.as_str());
-    let next = times::coming(ready, ready.next_firing_after(viewer.now), TIMES);
+    let next = times::coming(ready, (ready.next_firing_after(viewer.now), 0), TIMES);
     let pairs = [("expression", expression), ("tz", tz)];
     let make = address("/ui/schedules/new", pairs);
     section! { lang; "meaning", "Meaning", "含义";

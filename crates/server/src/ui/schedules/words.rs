@@ -200,6 +200,10 @@ pub(crate) fn advice(viewer: &Viewer, lint: &plan::Lint) -> Markup {
     }
     let in_chinese = match lint {
         plan::Lint::Expression(_) | plan::Lint::Over => "没有未来的时间：不会再触发".to_owned(),
+        plan::Lint::AllLeftOut => "日历与静默时段排除了今后的所有时点：不会触发".to_owned(),
+        plan::Lint::ReportAfterTimeLimit => {
+            "report_within 比 run_timeout 长，触发会先因时限而结束；请增大 run_timeout".to_owned()
+        }
         plan::Lint::SameTask => "每次触发都请求同一个任务：等待中的会被改期，运行中的会重新开始，\
             一旦成功，之后的触发都会失败；请在主体中加入 {slot} 或 {date}"
             .to_owned(),
