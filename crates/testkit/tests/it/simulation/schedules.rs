@@ -7,7 +7,7 @@ use crate::simulator::schedules::{ScheduleOptions, ScheduleSummary, simulate_sch
 const SEEDS: u64 = 90;
 
 /// What goes wrong and what comes of it, by a piece of the line that says so.
-const TROUBLES: [&str; 20] = [
+const TROUBLES: [&str; 21] = [
     "crashes",
     "clock is -10 min ahead",
     "clock is 527040 min ahead",
@@ -23,6 +23,7 @@ const TROUBLES: [&str; 20] = [
     " too_late",
     " not_caught_up",
     " over_cap",
+    " excluded",
     " overlap",
     " changed",
     "resumed by planner",
@@ -55,6 +56,7 @@ mod teeth {
     use std::sync::Arc;
 
     use almanack_core::{
+        follow::{Ended, FollowedChange},
         plan::{Reason, ScheduleWrite, Verdict},
         store::{Applied, Pruned, Result, Store},
         task::{Subject, TaskId},
@@ -134,6 +136,42 @@ mod teeth {
         ) -> Result<Pruned> {
             below.prune(Timestamp::MAX, after, limit).await
         }
+    }
+
+    /// What was done is written down as failed, and the other way round.
+    struct Liar;
+
+    #[async_trait]
+    impl Layer for Liar {
+        async fn change_followed(
+            &self,
+            below: &dyn Store,
+            firing: TaskId,
+            change: &FollowedChange,
+        ) -> Result<bool> {
+            let mut change = change.clone();
+            if let Some(ending) = &mut change.ending {
+                ending.ended = match ending.ended {
+                    Ended::Done => Ended::Failed,
+                    Ended::Failed | Ended::Cancelled => Ended::Done,
+                };
+            }
+            below.change_followed(firing, &change).await
+        }
+    }
+
+    #[test]
+    fn dp_19_a_wrong_ending_is_noticed() {
+        assert_noticed(|| Liar, &["it says"]);
+    }
+
+    #[test]
+    fn dp_21_a_lost_row_of_a_day_left_out_is_noticed() {
+        let forget = |write: &mut ScheduleWrite| {
+            let excluded = Verdict::Skipped(Reason::Excluded);
+            write.slots.retain(|row| row.verdict != excluded);
+        };
+        assert_noticed(move || Meddle(forget), &["has no row in the ledger"]);
     }
 
     #[test]
