@@ -48,7 +48,7 @@ use super::{
     prelude::*,
 };
 
-sections! { Switch; stories; pages; model; quality; destination; post; mail }
+sections! { Switch; stories; pages; model; quality; destination }
 
 /// Variables of the original setup that other programs use, too.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -310,6 +310,7 @@ impl Edition {
         let ticks = Ticks::of(reader, &read, name);
         content::check_template(reader, read.template.as_deref());
         content::check_page_template(reader, read.page_template.as_deref());
+        let public = read.public;
         Self {
             rules: Rules {
                 approval: approval::of(reader, &read),
@@ -322,9 +323,9 @@ impl Edition {
             stories: stories::read(reader),
             pages: pages::read(reader),
             model: model::read(reader),
-            destinations: Destinations::read(reader),
-            posts: post::read_all(reader),
-            newsletter: mail::read(reader),
+            destinations: Destinations::read(reader, public),
+            posts: post::read_all(reader, public),
+            newsletter: mail::read(reader, name),
         }
     }
 

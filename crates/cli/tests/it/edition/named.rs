@@ -7,7 +7,8 @@ use super::World;
 use crate::harness::Home;
 
 fn checked(toml: &str) -> Value {
-    let ran = Home::with(toml).run(&["check", "--json"]);
+    let home = Home::with(toml).set("HOOK", "https://hooks.example/x");
+    let ran = home.run(&["check", "--json"]);
     serde_json::from_str(&ran.data).unwrap()
 }
 
@@ -48,6 +49,10 @@ fn ed_37_what_is_ambiguous_about_editions_is_refused() {
         (
             "[editions.weekly]\nlangage = \"en\"\n",
             "unknown key `langage` in [editions.weekly]",
+        ),
+        (
+            "[editions.weekly.slack]\nurl = \"env:HOOK\"\n",
+            "[editions.weekly.slack] is incomplete: the address of this server, which the link needs",
         ),
         (
             "[edition.directory]\npath = \"p\"\nfile = \"{date}.md\"\n\
