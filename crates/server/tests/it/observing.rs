@@ -171,7 +171,7 @@ impl Counted {
             watching: Some(watching()),
             editions: editions.into(),
             public_editions: true,
-            newsletter: None,
+            newsletters: almanack_engine::newsletter::NewsletterSet::default(),
             reader_pages: almanack_server::ReaderPages::default(),
             work: None,
             tick: Tick::default(),
