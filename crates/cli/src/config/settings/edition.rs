@@ -43,7 +43,10 @@ pub(crate) use stories::{Entries, Stories};
 pub(crate) use ticks::{SCHEDULE, Ticks, schedule_of};
 
 use super::{
-    super::{Need, key::VARIABLE_PREFIX},
+    super::{
+        Need,
+        key::{EDITION, EDITIONS, VARIABLE_PREFIX},
+    },
     node::keep_for,
     prelude::*,
 };
@@ -260,6 +263,15 @@ impl DefaultEdition {
             Edition::read(reader, EditionName::default());
         }
         if is_set { Self::Off } else { Self::Unset }
+    }
+}
+
+/// The table of the configuration that an edition is written in.
+pub(crate) fn table_of(name: EditionName) -> String {
+    if name.is_default() {
+        EDITION.to_owned()
+    } else {
+        format!("{EDITIONS}.{name}")
     }
 }
 

@@ -79,7 +79,13 @@ fn read_one(reader: &mut Reader<'_>, name: EditionName) -> Option<Edition> {
     let (problems, shown) = (reader.problems.len(), reader.effective.len());
     let edition = Edition::read(reader, name);
     reader.layer = whole;
-    let found = reader.problems.split_off(problems);
+    let mut found = reader.problems.split_off(problems);
+    // A value that has no effect here has its effect where it is written.
+    let is_own = |it: &Problem| {
+        own.values()
+            .any(|given| Some(&given.place) == it.place.as_ref())
+    };
+    found.retain(|it| it.severity != Severity::Warning || is_own(it));
     for problem in found {
         if !reader.problems.iter().any(|known| is_same(known, &problem)) {
             reader.problems.push(renamed(problem, name));
