@@ -114,7 +114,7 @@ pub(crate) async fn start(
         subscriptions: in_force.subscriptions(),
         watching: Some(equipment.watching()),
         editions: equipment.editions(),
-        newsletter: wiring::editions::newsletter::newsletter(
+        newsletters: wiring::editions::newsletter::newsletters(
             settings,
             &stores.changes,
             (clock.clone(), timing.sleeper.clone()),

@@ -12,6 +12,7 @@
 
 mod confirmation;
 mod publisher;
+mod set;
 mod step;
 mod subscribers;
 
@@ -36,7 +37,13 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 
 pub use publisher::MailPublisher;
+pub use set::{Followed, NewsletterSet};
 pub use subscribers::{Error, Imported, Subscribers};
+
+use crate::wake::later;
+
+/// When a node that does not mail an edition checks again whether another one does.
+const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
 /// What an operator decided about the newsletter of an edition.
 #[derive(Debug, Clone)]
@@ -97,20 +104,50 @@ impl Newsletter {
     }
 }
 
-/// Tries `EDITION_MAIL` tasks.
-pub struct MailHandler(pub Arc<Newsletter>);
+/// Tries `EDITION_MAIL` tasks, each by the newsletter of its edition.
+pub struct MailHandler {
+    pub newsletters: NewsletterSet,
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl MailHandler {
+    async fn send(&self, task: &ClaimedTask) -> Result<Outcome, Error> {
+        if let Some(id) = mailing_of(&task.identity) {
+            return match self.newsletters.get(id.name) {
+                Some(newsletter) => newsletter.step(id).await,
+                None => Ok(self.elsewhere(id.name)),
+            };
+        }
+        let Some(asked) = subscriber::confirmation_of(&task.identity) else {
+            return Ok(Outcome::give_up("not a newsletter's task"));
+        };
+        let Some(row) = self.store.load_subscriber(asked.0).await? else {
+            return Ok(Outcome::done("not wanted any more"));
+        };
+        match self.newsletters.get(row.edition) {
+            Some(newsletter) => newsletter.confirm(asked).await,
+            None => Ok(self.elsewhere(row.edition)),
+        }
+    }
+
+    /// Leaves a task to a node that is configured for its newsletter.
+    fn elsewhere(&self, edition: EditionName) -> Outcome {
+        tracing::warn!(
+            edition.name = %edition,
+            "this node does not mail the edition; leaving its task to another node"
+        );
+        Outcome::NotNow {
+            at: later(self.clock.now(), ELSEWHERE_AFTER),
+            why: "waits for a node that mails this edition",
+        }
+    }
+}
 
 #[async_trait]
 impl Handler for MailHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
-        let done = if let Some(id) = mailing_of(&task.identity) {
-            self.0.step(id).await
-        } else if let Some(asked) = subscriber::confirmation_of(&task.identity) {
-            self.0.confirm(asked).await
-        } else {
-            return Outcome::give_up("not a newsletter's task");
-        };
-        done.unwrap_or_else(|error| {
+        self.send(task).await.unwrap_or_else(|error| {
             tracing::error!(
                 error = error.chain(),
                 "sending a newsletter failed; will retry"

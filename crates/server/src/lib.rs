@@ -67,7 +67,7 @@ use almanack_core::{
 use almanack_engine::{
     editions::EditionSet,
     health::Health,
-    newsletter::Newsletter,
+    newsletter::NewsletterSet,
     reloadable::Reloadable,
     reschedule::Rescheduler,
     schedules::Schedules,
@@ -128,8 +128,8 @@ pub struct AppState {
     pub editions: EditionSet,
     /// Whether the pages of published editions are public.
     pub public_editions: bool,
-    /// Sends editions by mail, if configured.
-    pub newsletter: Option<Arc<Newsletter>>,
+    /// Send editions by mail, each its own; none if none is configured.
+    pub newsletters: NewsletterSet,
     /// How those pages look.
     pub reader_pages: ReaderPages,
     /// Hands tasks of pulled kinds to workers; absent if this process does not.

@@ -73,8 +73,11 @@ pub(crate) async fn get_metrics(
             tracing::warn!(error = %error, "metrics without fresh source counts: the store did not answer");
         }
     }
-    if let Some(editions) = state.editions.default_edition()
-        && let Err(error) = scrapes.edition.renew(now, present::show(editions)).await
+    if !state.editions.is_empty()
+        && let Err(error) = scrapes
+            .edition
+            .renew(now, present::show(&state.editions))
+            .await
     {
         tracing::warn!(error = %error, "metrics without fresh edition data: the store did not answer");
     }

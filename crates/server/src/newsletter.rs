@@ -189,7 +189,8 @@ pub(crate) async fn report_bounce(State(state): App, call: Call) -> Result<Json<
     let edition = parse_edition(body.edition.as_deref())?;
     let found = state.changes.find_subscriber(edition, &address).await?;
     let id = found.ok_or(Error::Unknown)?.id;
-    let configured = state.newsletter.as_ref().map(|it| it.settings.bounces_max);
+    let configured = state.newsletters.get(edition);
+    let configured = configured.map(|it| it.settings.bounces_max);
     let limit = if body.permanent {
         1
     } else {
@@ -219,13 +220,26 @@ pub(crate) struct MailingView {
     pub(crate) messages: MailCounts,
 }
 
+/// An edition that this node mails.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MailedEditionView)]
+pub(crate) struct MailedView {
+    /// The edition's name.
+    #[schema(value_type = String)]
+    pub(crate) edition: EditionName,
+    /// What becomes of a message that may have arrived: `skip` or `repeat`.
+    pub(crate) on_unknown: &'static str,
+    /// The path of the form to subscribe; null if it is closed.
+    pub(crate) form: Option<String>,
+}
+
 /// What is known about newsletters.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NewsletterView {
     /// Whether this node sends mail.
     pub(crate) configured: bool,
-    /// What becomes of a message that may have arrived: `skip` or `repeat`.
-    pub(crate) on_unknown: Option<&'static str>,
+    /// The editions it mails.
+    pub(crate) editions: Vec<MailedView>,
     pub(crate) subscribers: Vec<CountsView>,
     /// The newest mailings, latest day first.
     pub(crate) mailings: Vec<MailingView>,
@@ -246,13 +260,18 @@ pub(crate) async fn overview(state: &AppState) -> Result<NewsletterView> {
         let messages = state.store.count_mails(mailing.id).await?;
         mailings.push(MailingView { mailing, messages });
     }
-    let settings = state.newsletter.as_ref().map(|it| &it.settings);
-    Ok(NewsletterView {
-        configured: settings.is_some(),
-        on_unknown: settings.map(|it| match it.on_unknown {
+    let mailed = state.newsletters.iter().map(|it| MailedView {
+        edition: it.settings.edition,
+        on_unknown: match it.settings.on_unknown {
             OnUnknown::Skip => "skip",
             OnUnknown::Repeat => "repeat",
-        }),
+        },
+        form: pages::form_of(state, it.settings.edition),
+    });
+    let editions: Vec<MailedView> = mailed.collect();
+    Ok(NewsletterView {
+        configured: !editions.is_empty(),
+        editions,
         subscribers: counted(state).await?,
         mailings,
     })

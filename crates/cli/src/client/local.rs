@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use almanack_core::time::Clock;
-use almanack_engine::{editions::EditionSet, reloadable::Reloadable, work::Work};
+use almanack_engine::{
+    editions::EditionSet, newsletter::NewsletterSet, reloadable::Reloadable, work::Work,
+};
 use almanack_server::{
     AppState, Limits, Publishers, Tick, access::Access, problem::Problem as ServerProblem,
 };
@@ -108,7 +110,7 @@ async fn state(context: &CommandContext) -> Result<AppState> {
         watching: None,
         editions: EditionSet::default(),
         public_editions: false,
-        newsletter: None,
+        newsletters: NewsletterSet::default(),
         // A missing template must not hide what is stored.
         reader_pages: wiring::editions::reader_pages(settings).unwrap_or_default(),
         work: None,

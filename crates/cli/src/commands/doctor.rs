@@ -11,6 +11,7 @@ mod buses;
 mod clock;
 mod credentials;
 mod database;
+mod editions;
 mod expect;
 mod files;
 mod outside;
@@ -89,7 +90,12 @@ pub(super) fn run(arguments: &DoctorArguments, inputs: &Inputs, output: &mut Out
         }
         (None, Some(settings)) => {
             findings.extend(files::look(settings, inputs));
-            findings.extend(wait_for(stored(arguments, settings, &expectations))?);
+            findings.extend(wait_for(stored(
+                arguments,
+                &loaded,
+                settings,
+                &expectations,
+            ))?);
             let what = "not checked: the configuration is invalid";
             let hint = "correct it first; `almanack check` shows each problem";
             findings.push(Finding::warning("everything else", what).hint(hint));
@@ -113,7 +119,7 @@ async fn look(
     settings: &Settings,
     expectations: &[expect::Expectation],
 ) -> Result<Vec<Finding>> {
-    let mut findings = stored(arguments, settings, expectations).await?;
+    let mut findings = stored(arguments, loaded, settings, expectations).await?;
     findings.push(outside::port(settings).await?);
     if !arguments.offline {
         findings.extend(buses::look(settings).await);
@@ -126,6 +132,7 @@ async fn look(
 /// The database, and what is in it.
 async fn stored(
     arguments: &DoctorArguments,
+    loaded: &Loaded,
     settings: &Settings,
     expectations: &[expect::Expectation],
 ) -> Result<Vec<Finding>> {
@@ -134,6 +141,9 @@ async fn stored(
     // opened is in the finding about the database.
     if filled == database::Filled::Whole {
         findings.extend(clock::look(settings).await.unwrap_or_default());
+        let sources = &loaded.sources.wanted;
+        let named = editions::look(settings, sources).await;
+        findings.extend(named.unwrap_or_default());
     }
     if !expectations.is_empty() {
         findings.extend(match expect::look(settings, expectations).await {

@@ -174,6 +174,11 @@ impl KeyPath {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
+    /// The same, and of no table that has a name.
+    pub(crate) fn is_plainly_within(&self, section: &str) -> bool {
+        self.kind.is_none() && self.is_within(section)
+    }
+
     /// How much of its value may be shown.
     pub(crate) fn shown(&self) -> Shown {
         find(self.section, self.name).map_or(Shown::Whole, Key::shown)

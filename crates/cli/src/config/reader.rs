@@ -155,9 +155,11 @@ impl Reader<'_> {
         names.any(|name| self.layer.contains_key(&KeyPath::plain(section, name)))
     }
 
-    /// Whether any key of a section, or of one inside it, is set.
+    /// Whether any key of a section, or of one inside it, is set. The tables of names are sections
+    /// of their own: those of `[editions.NAME]` say nothing about `[edition]`.
     pub(crate) fn is_mentioned(&self, section: &str) -> bool {
-        self.layer.keys().any(|path| path.is_within(section))
+        let mut given = self.layer.keys();
+        given.any(|path| path.is_plainly_within(section))
     }
 
     /// The names that have a table in `section`, as they are spelt.
@@ -225,7 +227,7 @@ impl Reader<'_> {
 
     /// Reports what is missing in a section that is partly configured.
     pub(crate) fn half(&mut self, section: &str, missing: &str, hint: &str) {
-        let place = self.first_place(|path| path.is_within(section));
+        let place = self.first_place(|path| path.is_plainly_within(section));
         let what = format!("[{section}] is incomplete: {missing} is missing");
         self.push(Severity::Error, (what, place), hint);
     }

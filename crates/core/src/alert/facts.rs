@@ -13,6 +13,7 @@ use crate::{
     clock::Standing,
     edition::{Account, rules::Rules},
     follow::Followed,
+    newsletter::Mailing,
     plan::{Monitor, Schedule, Slot},
     source::Source,
     store::{ClaimLine, Depth, Node, PausedKind, TaskLine},
@@ -200,6 +201,8 @@ pub struct Facts {
     pub spending: Option<Spending>,
     /// Editions that changed lately.
     pub editions: Vec<Account>,
+    /// The newest mailings that are not done and that nobody stopped.
+    pub mailings: Vec<Mailing>,
     /// What the round before found: some troubles are over only when they are fixed, not when they
     /// are no longer visible.
     pub found_before: BTreeSet<Key>,

@@ -5,6 +5,7 @@
 //! found again in every round.
 
 pub mod edition;
+mod mailing;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -92,6 +93,8 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Findings {
             now,
         ));
     }
+    let mailings = facts.mailings.iter();
+    all.extend(mailings.filter_map(|it| mailing::find(it, now)));
     all.extend(clock(facts.clock));
     let mut unsure = facts.unsure.clone();
     match &facts.spending {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Edition, State,
     batch::Batch,
-    delivery::Delivery,
+    delivery::{self, Delivery},
     document::Document,
     story::{Status, Story},
     turn::DeliveryKey,
@@ -64,6 +64,21 @@ impl Account {
             completed: count(Status::Completed),
             failed: count(Status::Failed),
         }
+    }
+
+    /// Whether readers have its stories, or may still get them: it is open, was published, or some
+    /// destination has a part of it although it was never finished. Nobody has the stories of one
+    /// that was rejected, or that nobody approved in time.
+    pub fn may_have_readers(&self) -> bool {
+        let may_have_arrived = |it: &Delivery| {
+            !matches!(
+                it.state,
+                delivery::State::Intended | delivery::State::Failed
+            )
+        };
+        self.edition.state.is_open()
+            || self.edition.published_at.is_some()
+            || self.deliveries.iter().any(may_have_arrived)
     }
 
     /// Requests spent on it so far: those of its list, its ended batches and the deliveries of its

@@ -67,7 +67,14 @@ impl EntryStories {
             let own = found
                 .iter()
                 .filter(|source| source.definition.name == *name);
+            let known = chosen.len();
             chosen.extend(own.map(|source| source.id));
+            if chosen.len() == known {
+                tracing::warn!(
+                    source.name = name,
+                    "no source has this name; the edition has no stories of it"
+                );
+            }
         }
         Ok(Some(chosen))
     }

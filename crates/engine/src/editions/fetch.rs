@@ -83,7 +83,8 @@ impl Editions {
         Ok(failed.is_none())
     }
 
-    /// The pages that editions of this name published within the days in which no story is repeated.
+    /// The pages that editions of this name published within the days in which no story is repeated,
+    /// or may still publish.
     async fn published_pages(&self, id: EditionId) -> Result<BTreeSet<String>, Failure> {
         let days = self.settings.rules.repeat_after_days;
         let mut pages = BTreeSet::new();
@@ -99,6 +100,7 @@ impl Editions {
                 Err(error) if error.is_unreadable() => continue,
                 earlier => earlier.map_err(|error| unread(&error))?,
             };
+            let earlier = earlier.filter(Account::may_have_readers);
             let stories = earlier.map(|account| account.stories).unwrap_or_default();
             let printed = stories
                 .iter()

@@ -13,6 +13,7 @@ use almanack_core::{
         facts::{Facts, KindFacts, Run, ScheduleFacts, Spending},
         find::{counts_by_kind, schedule_of},
     },
+    newsletter::{Mailing, mailing},
     plan::{AHEAD_MIN, Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
         self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
@@ -52,6 +53,8 @@ const LISTED_MAX: usize = 300;
 const EDITIONS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Most of those that did.
 const EDITIONS_MAX: usize = 30;
+/// Most mailings: as many as a node that mails several editions has in some days.
+const MAILINGS_MAX: usize = 30;
 /// What rests on them.
 const OF_EDITIONS: [Rule; 7] = [
     Rule::Overdue,
@@ -383,7 +386,26 @@ async fn editions(
             account => facts.editions.extend(account?),
         }
     }
+    facts.mailings = mailings(store).await?;
     Ok(())
+}
+
+/// The newest mailings that are not done. Of one whose task was cancelled, people want no more.
+async fn mailings(store: &dyn Store) -> Result<Vec<Mailing>, store::Error> {
+    let mut open = store.list_mailings(MAILINGS_MAX).await?;
+    open.retain(|mailing| mailing.state != mailing::State::Done);
+    let mut wanted = Vec::with_capacity(open.len());
+    for mailing in open {
+        let Ok(identity) = mailing::identity(mailing.id) else {
+            continue;
+        };
+        let task = load_each(store, &[identity]).await?.pop();
+        let task = task.and_then(Result::ok).flatten();
+        if task.is_some_and(|task| task.status != Status::Cancelled) {
+            wanted.push(mailing);
+        }
+    }
+    Ok(wanted)
 }
 
 /// What the fleet spends; nothing is said of one without sources.

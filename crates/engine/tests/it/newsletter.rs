@@ -16,8 +16,8 @@ use almanack_core::{
     handler::Handler as _,
     locked,
     newsletter::{
-        Address, Mailing,
-        link::LinkSigner,
+        Address, Mailing, Subscriber,
+        link::{LinkSigner, Purpose},
         mailing::{Mail, MailCounts, State},
         port::{
             Around, Confirmation, Email, MailServer, MailSession, MailWriter, Refused, Written,
@@ -29,7 +29,7 @@ use almanack_core::{
     task::ClaimedTask,
     time::{Clock as _, Entropy as _, Sleeper},
 };
-use almanack_engine::newsletter::{MailHandler, Newsletter, Settings, Subscribers};
+use almanack_engine::newsletter::{MailHandler, Newsletter, NewsletterSet, Settings, Subscribers};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -56,17 +56,20 @@ impl Sleeper for Forward {
     }
 }
 
-struct Signer;
+/// Signs by its name.
+struct Signer(String);
 
 impl Verifier for Signer {
-    fn verifies(&self, _: &str, _: Timestamp, _: &[u8], _: &str) -> bool {
-        true
+    fn verifies(&self, id: &str, at: Timestamp, body: &[u8], signature: &str) -> bool {
+        // A link has neither version nor padding; it gets padding where it is read.
+        let bare = self.sign(id, at, body).replace("v1,", "");
+        bare == signature.trim_end_matches('=')
     }
 }
 
 impl LinkSigner for Signer {
     fn sign(&self, _: &str, _: Timestamp, body: &[u8]) -> String {
-        format!("v1,{}", String::from_utf8_lossy(body))
+        format!("v1,{}x{}", self.0, String::from_utf8_lossy(body))
     }
 }
 
@@ -108,6 +111,8 @@ enum Fault {
 #[derive(Default)]
 struct Inboxes {
     arrived: BTreeMap<String, usize>,
+    /// Of every message that arrived, in order.
+    subjects: Vec<String>,
     faults: BTreeMap<String, Fault>,
 }
 
@@ -116,7 +121,7 @@ struct Server(Arc<Mutex<Inboxes>>);
 
 struct Connection {
     server: Server,
-    offered: Option<String>,
+    offered: Option<(String, String)>,
 }
 
 #[async_trait]
@@ -147,13 +152,14 @@ impl MailSession for Connection {
             }
             Some(Fault::Unanswered) | None => {}
         }
-        self.offered = Some(to);
+        self.offered = Some((to, email.written.subject.clone()));
         Ok(())
     }
 
     async fn hand_over(&mut self) -> Sent {
-        let to = self.offered.take().unwrap();
+        let (to, subject) = self.offered.take().unwrap();
         let mut inboxes = locked(&self.server.0);
+        inboxes.subjects.push(subject);
         *inboxes.arrived.entry(to.clone()).or_default() += 1;
         match inboxes.faults.remove(&to) {
             Some(Fault::Unanswered) => Sent::Unknown(transient("cut off")),
@@ -233,17 +239,22 @@ impl World {
         inboxes.arrived.get(&reader(n)).copied().unwrap_or_default()
     }
 
-    fn handler(&self, store: Arc<dyn Store>, on_unknown: OnUnknown) -> MailHandler {
-        MailHandler(Arc::new(Newsletter {
+    fn newsletter(
+        &self,
+        store: Arc<dyn Store>,
+        edition: &str,
+        on_unknown: OnUnknown,
+    ) -> Arc<Newsletter> {
+        Arc::new(Newsletter {
             store,
             clock: self.clock.clone(),
             sleeper: Arc::new(Forward(self.clock.clone())),
             server: Arc::new(self.server.clone()),
             writer: Arc::new(Plain),
-            signer: Arc::new(Signer),
+            signer: Arc::new(Signer(edition.to_owned())),
             settings: Settings {
-                edition: EditionName::default(),
-                title: "The Daily".to_owned(),
+                edition: EditionName::parse(edition).unwrap(),
+                title: format!("The {edition}"),
                 language: "en".to_owned(),
                 public_url: "https://daily.example".to_owned(),
                 links_to_page: true,
@@ -254,7 +265,24 @@ impl World {
                 bounces_max: 2,
                 footer: None,
             },
-        }))
+        })
+    }
+
+    fn handler(&self, store: Arc<dyn Store>, on_unknown: OnUnknown) -> MailHandler {
+        let newsletter = self.newsletter(Arc::clone(&store), "default", on_unknown);
+        self.handler_of(store, [newsletter])
+    }
+
+    fn handler_of(
+        &self,
+        store: Arc<dyn Store>,
+        all: impl IntoIterator<Item = Arc<Newsletter>>,
+    ) -> MailHandler {
+        MailHandler {
+            newsletters: NewsletterSet::of(all),
+            store,
+            clock: self.clock.clone(),
+        }
     }
 
     /// Attempts until the mailing is done, as nodes do that come again at the time they were given.
@@ -412,4 +440,84 @@ async fn ed_43_who_unsubscribes_meanwhile_gets_nothing() {
     let handler = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
     world.finish(&handler).await;
     assert_eq!((world.arrived(7), world.arrived(8)), (0, 1));
+}
+
+fn weekly() -> EditionName {
+    EditionName::parse("weekly").unwrap()
+}
+
+async fn subscriber(world: &World, edition: EditionName, address: &str) -> Subscriber {
+    let address = Address::parse(address).unwrap();
+    let people = vec![(address.clone(), None)];
+    let added = world.store.add_subscribers(edition, people, START).await;
+    added.unwrap();
+    let found = world.store.find_subscriber(edition, &address).await;
+    found.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn ed_43_a_task_is_tried_by_the_newsletter_of_its_edition() {
+    let world = World::new().await;
+    let store = || Arc::clone(&world.store);
+    let of = |edition| world.newsletter(store(), edition, OnUnknown::Skip);
+    // The mailing is the default edition's, which this node does not mail.
+    let other = world.handler_of(store(), [of("weekly")]);
+    let waits = other.attempt(&world.task).await;
+    assert!(matches!(waits, Outcome::NotNow { .. }), "{waits:?}");
+    assert_eq!(world.arrived(0), 0);
+    let ada = Address::parse("ada@site.example").unwrap();
+    let asked = other.newsletters.get(weekly()).unwrap().subscribers();
+    asked.ask(weekly(), &ada, None).await.unwrap();
+    let claimed = store().claim(claim_request(2, START, 10)).await.unwrap();
+    let task = claimed.tasks.into_iter().next().unwrap();
+    let default = world.handler_of(store(), [of("default")]);
+    let waits = default.attempt(&task).await;
+    assert!(matches!(waits, Outcome::NotNow { .. }), "{waits:?}");
+    let both = world.handler_of(store(), [of("default"), of("weekly")]);
+    let sent = both.attempt(&task).await;
+    assert!(matches!(sent, Outcome::Done { .. }), "{sent:?}");
+    let subjects = locked(&world.server.0).subjects.clone();
+    assert_eq!(
+        subjects,
+        ["The weekly"],
+        "of the edition that was asked for"
+    );
+    world.finish(&both).await;
+    assert_eq!(world.arrived(0), 1);
+}
+
+#[tokio::test]
+async fn ed_43_a_link_is_of_the_edition_that_was_subscribed_to() {
+    let world = World::new().await;
+    let of = |edition| world.newsletter(Arc::clone(&world.store), edition, OnUnknown::Skip);
+    let (default, own) = (of("default"), of("weekly"));
+    let set = NewsletterSet::of([Arc::clone(&default), Arc::clone(&own)]);
+    let row = subscriber(&world, weekly(), "ada@site.example").await;
+    let token = |newsletter: &Newsletter| {
+        let link = newsletter.link(Purpose::Unsubscribe, row.id);
+        link.rsplit_once('/').unwrap().1.to_owned()
+    };
+    let title = async |set: &NewsletterSet, token: &str| {
+        let followed = set.follow(Purpose::Unsubscribe, token).await.unwrap();
+        followed.map(|it| {
+            assert_eq!(it.id, row.id);
+            it.title
+        })
+    };
+    let theirs = token(&own);
+    assert_eq!(title(&set, &theirs).await.as_deref(), Some("The weekly"));
+    assert_eq!(
+        title(&set, &token(&default)).await,
+        None,
+        "signed by another"
+    );
+    assert_eq!(title(&set, "1.2.3").await, None);
+    // Unsubscribing works for ever, by the same secret.
+    let alone = NewsletterSet::of([Arc::new(Newsletter {
+        signer: Arc::new(Signer("weekly".to_owned())),
+        ..Arc::into_inner(of("default")).unwrap()
+    })]);
+    assert_eq!(title(&alone, &theirs).await.as_deref(), Some("weekly"));
+    world.store.remove_subscriber(row.id).await.unwrap();
+    assert_eq!(title(&set, &theirs).await.as_deref(), Some("The weekly"));
 }

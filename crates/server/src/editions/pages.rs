@@ -32,7 +32,7 @@ use sha2::{Digest, Sha256};
 use self::{html::Loads, view::Around};
 use super::{editions, editions_named, editions_of, parse_date, parse_id, parse_name};
 use crate::prelude::*;
-use crate::{access::Authentication, problem::Page};
+use crate::{access::Authentication, newsletter::pages::form_of, problem::Page};
 
 pub(crate) use html::is_web;
 pub use template::PageTemplate;
@@ -127,7 +127,8 @@ pub(super) async fn index_of(
     let before = query.before.as_deref().map(parse_date).transpose()?;
     let mut lines = published_lines(editions, before, INDEX_MAX + 1).await?;
     let base = feeds::base(headers);
-    let tag = tag_of_list(state, &format!("index {base}"), &lines);
+    let form = form_of(state, editions.settings.name);
+    let tag = tag_of_list(state, &format!("index {base} {form:?}"), &lines);
     if is_known(headers, &tag) {
         return Ok(unchanged(state, &tag, Loads::Nothing));
     }
@@ -141,6 +142,7 @@ pub(super) async fn index_of(
         lines: &with_documents(editions, lines).await?,
         older,
         base: &base,
+        form: form.as_deref(),
     };
     let page = html::index(&index).into_string();
     Ok(as_page(state, &tag, page, Loads::Nothing))
@@ -176,7 +178,8 @@ async fn page_of(state: &AppState, id: EditionId, headers: &HeaderMap) -> Result
         account => account?.edition,
     };
     if let Some(retraction) = &edition.retraction {
-        let page = html::retracted(&editions.settings, id, retraction);
+        let form = form_of(state, id.name);
+        let page = html::retracted(&editions.settings, id, (retraction, form.as_deref()));
         let page = html::respond(StatusCode::GONE, page.into_string(), Loads::Nothing);
         return Ok((Extension(Page), page).into_response());
     }
@@ -231,6 +234,7 @@ async fn around(
         previous: previous.first().map(|line| line.edition.id),
         next: editions.published_after(id).await?,
         images: state.reader_pages.of(id.name).images,
+        form: form_of(state, id.name),
     })
 }
 

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex};
 
+use almanack_core::edition::EditionName;
 use almanack_core::locked;
 use almanack_core::newsletter::Address;
 use almanack_core::newsletter::link::Purpose;
 use almanack_core::newsletter::subscriber::State as SubscriberState;
 use almanack_core::sign_in::tries::Peer;
-use almanack_engine::newsletter::Newsletter;
+use almanack_engine::newsletter::{Followed, Newsletter};
 use axum::extract::Path;
 use axum::response::Html;
 use axum::routing::get;
@@ -25,6 +26,7 @@ use sha2::{Digest, Sha256};
 use crate::access::client::Client;
 use crate::prelude::*;
 use crate::ui::lang::{Lang, say};
+use crate::ui::links::reader;
 
 /// Requests to subscribe that one address of the network may make in an hour.
 const PER_PEER: u32 = 20;
@@ -50,6 +52,10 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/editions/subscribe", get(form).post(subscribe))
+        .route(
+            "/editions/{name}/subscribe",
+            get(form_named).post(subscribe_named),
+        )
         .route("/editions/confirm/{token}", get(ask_confirm).post(confirm))
         .route("/editions/unsubscribe/{token}", get(ask_leave).post(leave))
         .layer(Extension(Arc::new(Limit::default())))
@@ -80,12 +86,21 @@ impl Limit {
     }
 }
 
-fn newsletter(state: &AppState) -> Result<&Arc<Newsletter>, Box<Response>> {
-    let missing = || {
-        let body = html! { p { "This server has no newsletter." } };
-        page(StatusCode::NOT_FOUND, Lang::English, "Not found", &body)
-    };
-    state.newsletter.as_ref().ok_or_else(|| Box::new(missing()))
+/// The path of the form that subscribes to an edition, if it is open.
+pub(crate) fn form_of(state: &AppState, edition: EditionName) -> Option<String> {
+    let newsletter = state.newsletters.get(edition);
+    let open = newsletter.is_some_and(|it| it.settings.form);
+    open.then(|| path_of_form(edition))
+}
+
+fn path_of_form(edition: EditionName) -> String {
+    format!("{}/subscribe", reader(edition))
+}
+
+fn missing() -> Box<Response> {
+    let body = html! { p { "This server has no such newsletter." } };
+    let page = page(StatusCode::NOT_FOUND, Lang::English, "Not found", &body);
+    Box::new(page)
 }
 
 fn lang(newsletter: &Newsletter) -> Lang {
@@ -122,8 +137,9 @@ fn shown(done: Shown) -> Response {
     done.unwrap_or_else(|page| *page)
 }
 
-fn open(state: &AppState) -> Result<&Arc<Newsletter>, Box<Response>> {
-    let newsletter = newsletter(state)?;
+fn open<'a>(state: &'a AppState, name: &str) -> Result<&'a Arc<Newsletter>, Box<Response>> {
+    let name = EditionName::parse(name).map_err(|_| missing())?;
+    let newsletter = state.newsletters.get(name).ok_or_else(missing)?;
     if newsletter.settings.form {
         return Ok(newsletter);
     }
@@ -138,7 +154,15 @@ fn open(state: &AppState) -> Result<&Arc<Newsletter>, Box<Response>> {
 }
 
 async fn form(State(state): App) -> Response {
-    shown(open(&state).map(|it| filling(it, StatusCode::OK, "", None)))
+    shown_form(&state, EditionName::default().as_str())
+}
+
+async fn form_named(State(state): App, Path(name): Path<String>) -> Response {
+    shown_form(&state, &name)
+}
+
+fn shown_form(state: &AppState, name: &str) -> Response {
+    shown(open(state, name).map(|it| filling(it, StatusCode::OK, "", None)))
 }
 
 fn filling(
@@ -152,7 +176,7 @@ fn filling(
     let body = html! {
         p { (lang.pick("Every edition by mail. You confirm your address first, and can leave with one click.",
             "每期通过邮件发送。需先确认邮箱，可随时一键退订。")) }
-        form method="post" action="/editions/subscribe" {
+        form method="post" action=(path_of_form(newsletter.settings.edition)) {
             label for="address" { (lang.pick("Mail address", "邮箱地址")) }
             @if let Some(wrong) = wrong { p class="wrong" id="wrong" { (wrong) } }
             input id="address" name="address" type="email" autocomplete="email" required maxlength="254" value=(typed) aria-describedby=[wrong.map(|_| "wrong")];
@@ -174,11 +198,27 @@ async fn subscribe(
     Client(peer): Client,
     Form(filled): Form<Filled>,
 ) -> Response {
-    shown(subscribing(&state, &limit, peer, &filled.address).await)
+    let name = EditionName::default();
+    shown(subscribing(&state, (&limit, peer), name.as_str(), &filled.address).await)
 }
 
-async fn subscribing(state: &AppState, limit: &Limit, peer: Peer, typed: &str) -> Shown {
-    let newsletter = open(state)?;
+async fn subscribe_named(
+    State(state): App,
+    Path(name): Path<String>,
+    Extension(limit): Extension<Arc<Limit>>,
+    Client(peer): Client,
+    Form(filled): Form<Filled>,
+) -> Response {
+    shown(subscribing(&state, (&limit, peer), &name, &filled.address).await)
+}
+
+async fn subscribing(
+    state: &AppState,
+    (limit, peer): (&Limit, Peer),
+    name: &str,
+    typed: &str,
+) -> Shown {
+    let newsletter = open(state, name)?;
     let lang = lang(newsletter);
     let Ok(address) = Address::parse(typed) else {
         let wrong = lang.pick(
@@ -235,7 +275,9 @@ fn invalid(newsletter: &Newsletter) -> Response {
     let title = lang.pick("This link is not valid", "链接无效");
     let body = html! {
         p { (lang.pick("It may be incomplete, or older than a week. ", "链接可能不完整，或已超过一周。"))
-            @if newsletter.settings.form { a href="/editions/subscribe" { (lang.pick("Subscribe again", "重新订阅")) } } }
+            @if newsletter.settings.form {
+                a href=(path_of_form(newsletter.settings.edition)) { (lang.pick("Subscribe again", "重新订阅")) }
+            } }
     };
     page(StatusCode::NOT_FOUND, lang, title, &body)
 }
@@ -255,25 +297,40 @@ fn question(
 }
 
 async fn ask_confirm(State(state): App, Path(token): Path<String>) -> Response {
-    shown(asking(&state, Purpose::Confirm, &token))
+    shown(asking(&state, Purpose::Confirm, &token).await)
 }
 
 async fn ask_leave(State(state): App, Path(token): Path<String>) -> Response {
-    shown(asking(&state, Purpose::Unsubscribe, &token))
+    shown(asking(&state, Purpose::Unsubscribe, &token).await)
 }
 
-fn asking(state: &AppState, purpose: Purpose, token: &str) -> Shown {
-    let newsletter = newsletter(state)?;
-    let valid = newsletter.read_link(purpose, token);
-    valid.ok_or_else(|| Box::new(invalid(newsletter)))?;
-    let (lang, name) = (lang(newsletter), &newsletter.settings.title);
+/// What a link leads to, or the page that says why nothing.
+async fn followed<'a>(
+    state: &'a AppState,
+    purpose: Purpose,
+    token: &str,
+) -> Result<Followed<'a>, Box<Response>> {
+    // Whoever has a link that nobody signed sees the page of any newsletter.
+    let any = state.newsletters.get(EditionName::default());
+    let any = any.or_else(|| state.newsletters.iter().next());
+    let any = any.ok_or_else(missing)?;
+    let found = state.newsletters.follow(purpose, token).await;
+    let found = found.map_err(|error| Box::new(failed(lang(any), &error)))?;
+    found.ok_or_else(|| Box::new(invalid(any)))
+}
+
+async fn asking(state: &AppState, purpose: Purpose, token: &str) -> Shown {
+    let Followed {
+        newsletter, title, ..
+    } = followed(state, purpose, token).await?;
+    let lang = lang(newsletter);
     let (title, button) = match purpose {
         Purpose::Confirm => (
-            say!(lang, "Subscribe to {name}?", "确认订阅《{name}》？"),
+            say!(lang, "Subscribe to {title}?", "确认订阅《{title}》？"),
             lang.pick("Confirm subscription", "确认订阅"),
         ),
         Purpose::Unsubscribe => (
-            say!(lang, "Unsubscribe from {name}?", "退订《{name}》？"),
+            say!(lang, "Unsubscribe from {title}?", "退订《{title}》？"),
             lang.pick("Unsubscribe", "退订"),
         ),
     };
@@ -290,15 +347,17 @@ async fn leave(State(state): App, Path(token): Path<String>) -> Response {
 
 async fn act(state: &AppState, purpose: Purpose, token: &str) -> Shown {
     use almanack_engine::newsletter::Error;
-    let newsletter = newsletter(state)?;
-    let id = newsletter.read_link(purpose, token);
-    let id = id.ok_or_else(|| Box::new(invalid(newsletter)))?;
+    let Followed {
+        newsletter,
+        id,
+        title: name,
+    } = followed(state, purpose, token).await?;
     let subscribers = newsletter.subscribers();
     let done = match purpose {
         Purpose::Confirm => subscribers.confirm(id).await,
         Purpose::Unsubscribe => subscribers.unsubscribe(id).await,
     };
-    let (lang, name) = (lang(newsletter), &newsletter.settings.title);
+    let lang = lang(newsletter);
     let subscriber = match (done, purpose) {
         (Ok(subscriber), _) => Some(subscriber),
         // Deleted since: there is nothing left to unsubscribe.
@@ -318,7 +377,10 @@ async fn act(state: &AppState, purpose: Purpose, token: &str) -> Shown {
         ),
         Purpose::Unsubscribe => (
             say!(lang, "You are unsubscribed from {name}", "已退订《{name}》"),
-            lang.pick("You get no more mail from us.", "您不会再收到我们的邮件。"),
+            lang.pick(
+                "You get no more mail of this newsletter.",
+                "您不会再收到这份邮件。",
+            ),
         ),
     };
     Ok(page(StatusCode::OK, lang, &title, &html! { p { (words) } }))

@@ -91,6 +91,21 @@ pub(crate) fn made_from(
     editions(store, clock, sleeper, news.outside(), settings)
 }
 
+/// The same, and one of the name `weekly`.
+pub(crate) fn two_made_from(
+    store: &Arc<SqliteStore>,
+    clock: &Arc<ManualClock>,
+    news: &EditionHarness,
+) -> EditionSet {
+    let sleeper = Arc::new(Forward(clock.clone()));
+    let weekly = Settings {
+        name: EditionName::parse("weekly").unwrap(),
+        ..settings(Rules::default(), "zh-CN")
+    };
+    let weekly = editions(store, clock, sleeper, news.outside(), weekly);
+    EditionSet::of([made_from(store, clock, news), weekly])
+}
+
 fn settings(rules: Rules, language: &str) -> Settings {
     Settings {
         name: EditionName::default(),

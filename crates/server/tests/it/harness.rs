@@ -326,7 +326,7 @@ impl World {
             watching: Some(watching()),
             editions,
             public_editions,
-            newsletter: None,
+            newsletters: almanack_engine::newsletter::NewsletterSet::default(),
             reader_pages: almanack_server::ReaderPages::default(),
             work: Some(work(&port, &clock)),
             tick,

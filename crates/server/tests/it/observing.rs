@@ -8,7 +8,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{
-    editions::Editions,
+    editions::EditionSet,
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
@@ -143,12 +143,10 @@ struct Counted {
 
 impl Counted {
     fn new() -> Self {
-        Self::with(|_, _| None)
+        Self::with(|_, _| EditionSet::default())
     }
 
-    fn with(
-        editions: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> Option<Arc<Editions>>,
-    ) -> Self {
+    fn with(editions: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> EditionSet) -> Self {
         let recorder = PrometheusBuilder::new().build_recorder();
         let clock = Arc::new(ManualClock::at(START));
         let time: Arc<dyn Clock> = clock.clone();
@@ -169,9 +167,9 @@ impl Counted {
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
             watching: Some(watching()),
-            editions: editions.into(),
+            editions,
             public_editions: true,
-            newsletter: None,
+            newsletters: almanack_engine::newsletter::NewsletterSet::default(),
             reader_pages: almanack_server::ReaderPages::default(),
             work: None,
             tick: Tick::default(),
@@ -244,33 +242,35 @@ fn metrics_count_sources_but_not_at_every_look() {
 }
 
 #[test]
-fn metrics_show_the_day_s_edition_but_do_not_look_every_time() {
+fn metrics_show_the_day_s_editions_but_do_not_look_every_time() {
     let counted = Counted::with(|store, clock| {
         let news = EditionHarness::with(3);
-        Some(editions::made_from(store, clock, &news))
+        editions::two_made_from(store, clock, &news)
     });
     let lines = || counted.ask(Method::GET, "/metrics", "").body;
-    assert!(lines().contains(r#"almanack_edition_state{state="init"} 0"#));
+    assert!(lines().contains(r#"almanack_edition_state{edition="default",state="init"} 0"#));
     let built = counted.ask(Method::POST, "/trigger-export-sync", "");
     assert_eq!(built.status, 200, "{}", built.body);
-    let published = r#"almanack_edition_state{state="published"} 1"#;
+    let published = r#"almanack_edition_state{edition="default",state="published"} 1"#;
     assert!(!lines().contains(published), "looked at a moment ago");
     counted.clock.set(instant(10));
     let text = lines();
     for line in [
         published,
-        r#"almanack_edition_state{state="init"} 0"#,
-        r#"almanack_edition_stories{status="completed"} 3"#,
-        r#"almanack_edition_stories{status="failed"} 0"#,
-        "almanack_edition_requests 17",
-        "almanack_edition_budget 45",
-        "almanack_edition_batch_requests 13",
+        r#"almanack_edition_state{edition="default",state="init"} 0"#,
+        r#"almanack_edition_state{edition="weekly",state="published"} 0"#,
+        r#"almanack_edition_stories{edition="weekly",status="completed"} 0"#,
+        r#"almanack_edition_stories{edition="default",status="completed"} 3"#,
+        r#"almanack_edition_stories{edition="default",status="failed"} 0"#,
+        r#"almanack_edition_requests{edition="default"} 17"#,
+        r#"almanack_edition_budget{edition="default"} 45"#,
+        r#"almanack_edition_batch_requests{edition="default"} 13"#,
     ] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
     counted.clock.set(instant(24 * 3600));
     assert!(
-        lines().contains(r#"almanack_edition_state{state="published"} 0"#),
+        lines().contains(r#"almanack_edition_state{edition="default",state="published"} 0"#),
         "another day"
     );
 }

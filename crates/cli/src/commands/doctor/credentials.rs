@@ -1,7 +1,7 @@
 //! Whether the credentials of editions and of GitHub are accepted by their services.
 //!
 //! Each probe is one request that costs and changes nothing: GitHub's repository or limit,
-//! Telegram's `getMe`, the model's list of models. So a wrong token is found now, not by the next
+//! Telegram's `getMe`, the model's list of models, a sign-in to the mail server. So a wrong token is found now, not by the next
 //! edition.
 
 use std::time::Duration;
@@ -11,12 +11,17 @@ use almanack_adapters::{
     github::{Access, Error, Github, GithubSettings, Repository, Token},
     http::Client,
     model::{self, Probed},
+    newsletter::smtp::{SmtpServer, SmtpSettings},
     telegram::{Bot, BotSettings},
 };
-use almanack_core::{edition::port::Failure as Refusal, secret::Secret};
+use almanack_core::{
+    edition::{EditionName, port::Failure as Refusal},
+    newsletter::port::MailServer as _,
+    secret::Secret,
+};
 
 use super::Finding;
-use crate::commands::prelude::*;
+use crate::{commands::prelude::*, config::settings::edition::table_of};
 
 /// How long one probe may take.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -31,7 +36,7 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>> {
     if let Some(token) = &settings.github.token {
         findings.push(of_token(settings, &client, token).await);
     }
-    for (_, edition) in settings.editions.all() {
+    for (name, edition) in settings.editions.all() {
         if let Some((file, token)) = &edition.destinations.github {
             findings.push(github(settings, &client, (&file.repository, token)).await);
         }
@@ -40,6 +45,9 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>> {
         }
         if let Some(of) = &edition.model {
             findings.push(model(&client, of).await);
+        }
+        if let Some(newsletter) = &edition.newsletter {
+            findings.push(mail(name, &newsletter.smtp).await);
         }
     }
     for channel in &settings.alerts.channels {
@@ -125,6 +133,34 @@ async fn model(client: &Client, of: &model::Settings) -> Finding {
         ),
         Err(Refusal { detail, .. }) => Finding::failed(check, detail)
             .hint("check the key and the address of the model in the configuration"),
+    }
+}
+
+/// Signs in to the mail server and says goodbye: nothing is sent.
+async fn mail(name: EditionName, smtp: &SmtpSettings) -> Finding {
+    let check = format!("{}.mail", table_of(name));
+    let settings = SmtpSettings {
+        timeout: WAIT_MAX,
+        ..smtp.clone()
+    };
+    let reached = match SmtpServer::new(settings, wiring::machine_clock()) {
+        Ok(server) => server.connect().await.map_err(|failure| failure.detail),
+        Err(error) => Err(error.to_string()),
+    };
+    match reached {
+        Ok(mut session) => {
+            session.quit().await;
+            let what = if smtp.login.is_some() {
+                "the mail server accepts the sign-in"
+            } else {
+                "the mail server answers"
+            };
+            Finding::ok(check, what)
+        }
+        Err(why) => {
+            let hint = format!("check host, port, tls, user and password in [{check}]");
+            Finding::failed(check, why).hint(hint)
+        }
     }
 }
 

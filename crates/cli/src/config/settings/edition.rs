@@ -43,12 +43,15 @@ pub(crate) use stories::{Entries, Stories};
 pub(crate) use ticks::{SCHEDULE, Ticks, schedule_of};
 
 use super::{
-    super::{Need, key::VARIABLE_PREFIX},
+    super::{
+        Need,
+        key::{EDITION, EDITIONS, VARIABLE_PREFIX},
+    },
     node::keep_for,
     prelude::*,
 };
 
-sections! { Switch; stories; pages; model; quality; destination; post; mail }
+sections! { Switch; stories; pages; model; quality; destination }
 
 /// Variables of the original setup that other programs use, too.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -263,6 +266,15 @@ impl DefaultEdition {
     }
 }
 
+/// The table of the configuration that an edition is written in.
+pub(crate) fn table_of(name: EditionName) -> String {
+    if name.is_default() {
+        EDITION.to_owned()
+    } else {
+        format!("{EDITIONS}.{name}")
+    }
+}
+
 /// Whether a key is one of `[edition]` itself.
 fn is_default(path: &KeyPath) -> bool {
     path.kind.is_none() && path.is_within("edition")
@@ -310,6 +322,7 @@ impl Edition {
         let ticks = Ticks::of(reader, &read, name);
         content::check_template(reader, read.template.as_deref());
         content::check_page_template(reader, read.page_template.as_deref());
+        let public = read.public;
         Self {
             rules: Rules {
                 approval: approval::of(reader, &read),
@@ -322,9 +335,9 @@ impl Edition {
             stories: stories::read(reader),
             pages: pages::read(reader),
             model: model::read(reader),
-            destinations: Destinations::read(reader),
-            posts: post::read_all(reader),
-            newsletter: mail::read(reader),
+            destinations: Destinations::read(reader, public),
+            posts: post::read_all(reader, public),
+            newsletter: mail::read(reader, name),
         }
     }
 

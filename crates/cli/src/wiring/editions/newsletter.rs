@@ -1,27 +1,28 @@
-//! The newsletter of editions, by the configuration.
+//! The newsletters of editions, by the configuration.
 
 use std::sync::Arc;
 
 use almanack_adapters::newsletter::{smtp::SmtpServer, writer::BuiltIn};
 use almanack_core::{
     edition::EditionName,
-    finish::Outcome,
-    handler::Handler,
     newsletter::EDITION_MAIL,
     store::Store,
-    task::ClaimedTask,
     time::{Clock, Sleeper},
 };
 use almanack_engine::{
-    editions::handler::elsewhere,
     handlers::Handlers,
-    newsletter::{MailHandler, MailPublisher, Newsletter, Settings as EngineSettings},
+    newsletter::{
+        MailHandler, MailPublisher, Newsletter, NewsletterSet, Settings as EngineSettings,
+    },
 };
-use async_trait::async_trait;
+use url::Url;
 
 use super::Workshop;
 use crate::{
-    config::Settings,
+    config::{
+        Settings,
+        settings::{Edition, edition::Newsletter as MailSettings},
+    },
     failure::{Failure, Result},
     wiring::{own_kind, targets::Own},
 };
@@ -34,22 +35,41 @@ pub(super) fn publisher(workshop: &Workshop<'_>) -> MailPublisher {
     }
 }
 
-/// What sends mail and knows its links, if that is configured.
-pub(crate) fn newsletter(
+/// What sends mail and knows its links, for each edition that is configured for it.
+pub(crate) fn newsletters(
     settings: &Settings,
     store: &Arc<dyn Store>,
     (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),
-) -> Result<Option<Arc<Newsletter>>> {
-    let Some(edition) = settings.editions.on() else {
-        return Ok(None);
-    };
-    let (Some(mail), Some(url)) = (&edition.newsletter, &settings.server.public_url) else {
-        return Ok(None);
-    };
-    let server = SmtpServer::new(mail.smtp.clone(), Arc::clone(&clock));
-    let server = server.map_err(|error| Failure::usage(error).during("prepare edition.mail"))?;
-    let engine = EngineSettings {
-        edition: EditionName::default(),
+) -> Result<NewsletterSet> {
+    let mut all = Vec::new();
+    for (name, edition) in settings.editions.all() {
+        let (Some(mail), Some(url)) = (&edition.newsletter, &settings.server.public_url) else {
+            continue;
+        };
+        let server = SmtpServer::new(mail.smtp.clone(), Arc::clone(&clock));
+        let server = server.map_err(|error| {
+            Failure::usage(error).during(&format!("prepare the mail of the edition {name}"))
+        })?;
+        all.push(Arc::new(Newsletter {
+            store: Arc::clone(store),
+            clock: Arc::clone(&clock),
+            sleeper: Arc::clone(&sleeper),
+            server: Arc::new(server),
+            writer: Arc::new(BuiltIn),
+            signer: Arc::new(mail.key.clone()),
+            settings: engine_settings(name, edition, (mail, url)),
+        }));
+    }
+    Ok(NewsletterSet::of(all))
+}
+
+fn engine_settings(
+    name: EditionName,
+    edition: &Edition,
+    (mail, url): (&MailSettings, &Url),
+) -> EngineSettings {
+    EngineSettings {
+        edition: name,
         title: edition.keys.title.clone(),
         language: edition.keys.language.clone(),
         public_url: url.as_str().trim_end_matches('/').to_owned(),
@@ -60,37 +80,20 @@ pub(crate) fn newsletter(
         on_unknown: mail.on_unknown,
         bounces_max: mail.bounces,
         footer: mail.footer.clone(),
-    };
-    Ok(Some(Arc::new(Newsletter {
-        store: Arc::clone(store),
-        clock,
-        sleeper,
-        server: Arc::new(server),
-        writer: Arc::new(BuiltIn),
-        signer: Arc::new(mail.key.clone()),
-        settings: engine,
-    })))
-}
-
-/// Leaves mailings to a node that is configured for them.
-struct Elsewhere(Arc<dyn Clock>);
-
-#[async_trait]
-impl Handler for Elsewhere {
-    async fn attempt(&self, _: &ClaimedTask) -> Outcome {
-        elsewhere(self.0.now())
     }
 }
 
-/// The same handlers, plus one for `EDITION_MAIL`, which leaves tasks to a node that sends mail.
+/// The same handlers, plus one for `EDITION_MAIL`, which leaves the tasks of editions that this
+/// node does not mail to a node that does.
 pub(super) fn mailing(handlers: Handlers, own: Own<'_>) -> Result<Handlers> {
     let timing = &own.lasting.timing;
     let clock: Arc<dyn Clock> = timing.clock.clone();
+    let store = &own.lasting.changes;
     let around = (Arc::clone(&clock), timing.sleeper.clone());
-    let made = newsletter(own.settings, &own.lasting.changes, around)?;
-    let kind = own_kind(EDITION_MAIL)?;
-    Ok(match made {
-        Some(newsletter) => handlers.with(kind, Arc::new(MailHandler(newsletter))),
-        None => handlers.with(kind, Arc::new(Elsewhere(clock))),
-    })
+    let handler = MailHandler {
+        newsletters: newsletters(own.settings, store, around)?,
+        store: Arc::clone(store),
+        clock,
+    };
+    Ok(handlers.with(own_kind(EDITION_MAIL)?, Arc::new(handler)))
 }

@@ -7,7 +7,8 @@ use super::World;
 use crate::harness::Home;
 
 fn checked(toml: &str) -> Value {
-    let ran = Home::with(toml).run(&["check", "--json"]);
+    let home = Home::with(toml).set("HOOK", "https://hooks.example/x");
+    let ran = home.run(&["check", "--json"]);
     serde_json::from_str(&ran.data).unwrap()
 }
 
@@ -50,6 +51,10 @@ fn ed_37_what_is_ambiguous_about_editions_is_refused() {
             "unknown key `langage` in [editions.weekly]",
         ),
         (
+            "[editions.weekly.slack]\nurl = \"env:HOOK\"\n",
+            "[editions.weekly.slack] is incomplete: the address of this server, which the link needs",
+        ),
+        (
             "[edition.directory]\npath = \"p\"\nfile = \"{date}.md\"\n\
              [editions.weekly.directory]\nfile = \"{date}.md\"\n",
             "the editions `default` and `weekly` write the same files",
@@ -59,6 +64,70 @@ fn ed_37_what_is_ambiguous_about_editions_is_refused() {
         let has = found.iter().any(|problem| problem.starts_with(expected));
         assert!(has, "{toml}: {found:?}");
     }
+}
+
+/// What is set and does nothing, or what contradicts itself, is said where it is written.
+#[test]
+fn ed_37_settings_of_an_edition_without_effect_are_reported() {
+    let useless = |key: &str| {
+        format!(
+            "edition.source.{key} has no effect without edition.source.from = \"entries\" or \"both\""
+        )
+    };
+    let late = "edition.approve_by is after edition.ready_by: what nobody approves is late";
+    for (toml, expected) in [
+        (
+            "[edition.source]\nsources = [\"a\"]\n",
+            Some(useless("sources")),
+        ),
+        ("[edition.source]\ntags = [\"a\"]\n", Some(useless("tags"))),
+        (
+            "[edition.source]\ncategory = \"a\"\n",
+            Some(useless("category")),
+        ),
+        (
+            "[edition.source]\nfrom = \"both\"\nsources = [\"a\"]\n",
+            None,
+        ),
+        (
+            // It has its effect in the edition that it is written for.
+            "[edition.source]\nfrom = \"entries\"\ntags = [\"a\"]\n\
+             [editions.weekly.source]\nfrom = \"hacker-news\"\n",
+            None,
+        ),
+        (
+            "[editions.weekly.source]\ntags = [\"a\"]\n",
+            Some(useless("tags").replace("edition.source.tags", "editions.weekly.source.tags")),
+        ),
+        (
+            "[edition]\nready_by = \"07:00\"\napprove = true\napprove_by = \"07:30\"\n",
+            Some(late.to_owned()),
+        ),
+        (
+            "[edition]\nready_by = \"07:00\"\napprove = true\napprove_by = \"07:00\"\n",
+            None,
+        ),
+    ] {
+        assert_eq!(problems(toml), Vec::from_iter(expected), "{toml}");
+    }
+}
+
+/// A misspelt name is an edition with fewer stories, and no error.
+#[test]
+fn ed_37_the_doctor_finds_sources_that_there_are_not() {
+    let toml = "[database]\nurl = \"sqlite:almanack.db\"\n\
+                [[source]]\nname = \"News\"\naddress = \"https://news.example/feed\"\n\
+                [editions.weekly.source]\nfrom = \"entries\"\nsources = [\"News\", \"Nwes\"]\n";
+    let home = Home::with(toml);
+    // Creates the database.
+    let ran = home.run(&["tick"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = home.run(&["doctor", "--offline", "--json"]);
+    let reported: Value = serde_json::from_str(&ran.data).unwrap();
+    let findings = reported["findings"].as_array().unwrap().iter();
+    let own = findings.filter(|it| it["check"] == "editions.weekly.source");
+    let verdicts: Vec<&Value> = own.map(|it| &it["verdict"]).collect();
+    assert_eq!(verdicts, ["ok", "warning"], "{reported:#}");
 }
 
 #[test]

@@ -284,6 +284,128 @@ fn check_message(mail: &Message, address: SocketAddr) {
     );
 }
 
+/// What somebody who subscribes to the edition `weekly` goes through, beside a default edition that
+/// is mailed or is not.
+async fn check_weekly(post: &Post, default_mail: &str) {
+    let address = free_address();
+    let (port, smtp) = (post.smtp.address.port(), &post.smtp.handle);
+    let seen = smtp.messages().len();
+    let toml = format!(
+        "{}[server]\npublic_url = \"http://{address}\"\n\n{default_mail}\
+         [editions.weekly]\ntitle = \"The Weekly\"\n\n\
+         [editions.weekly.mail]\nhost = \"127.0.0.1\"\nport = {port}\ntls = \"none\"\n\
+         from = \"The Weekly <weekly@site.example>\"\nsecret = \"env:WEEKLY_SECRET\"\n",
+        post.world
+            .stories()
+            .replace("stories = 12", "stories = 3\nschedule = \"0 0 1 1 *\""),
+    );
+    let home = Home::with(&toml)
+        .set("SECRET", SECRET)
+        .set("WEEKLY_SECRET", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
+    let _node = Process::node(&home, address, &[]).ready().await;
+    let form = format!("http://{address}/editions/weekly/subscribe");
+    let index = format!("http://{address}/editions/weekly");
+    let index = client().get(&index).send().await.unwrap();
+    let index = index.text().await.unwrap();
+    assert!(
+        index.contains("href=\"/editions/weekly/subscribe\""),
+        "{index}"
+    );
+    let (status, said) = post_form(&form, "address=ada%40site.example").await;
+    assert_eq!(status, 200, "{said}");
+    let nth = async |n: usize| {
+        eventually("a mail arrives", async || {
+            smtp.messages().get(seen + n).cloned()
+        })
+        .await
+    };
+    let mail = nth(0).await;
+    let from = Some("\"The Weekly\" <weekly@site.example>");
+    assert_eq!(mail.header("From").as_deref(), from);
+    assert!(
+        mail.header("Subject").unwrap().contains("The Weekly"),
+        "{mail:?}"
+    );
+    let start = format!("http://{address}/editions/confirm/");
+    let confirm = link(&decoded(&mail), &start);
+    let looked = client().get(&confirm).send().await.unwrap();
+    let looked = looked.text().await.unwrap();
+    assert!(looked.contains("The Weekly"), "{looked}");
+    let (status, said) = post_form(&confirm, "").await;
+    assert_eq!(
+        (status, state(&home).await.as_str()),
+        (200, "confirmed"),
+        "{said}"
+    );
+    for name in ["default", "weekly"] {
+        let ran = run(&home, &["edition", "run", name]).await;
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    let mail = nth(1).await;
+    assert_eq!(mail.header("From").as_deref(), from);
+    assert_eq!(
+        mail.header("List-Id").as_deref(),
+        Some("<weekly.site.example>")
+    );
+    assert!(decoded(&mail).contains(&format!("http://{address}/editions/weekly@")));
+    let content = decoded(&mail);
+    let (_, day) = content.split_once("/editions/weekly@").unwrap();
+    let page = format!("http://{address}/editions/weekly@{}", &day[..10]);
+    let page = client().get(&page).send().await.unwrap().text().await;
+    assert!(
+        page.unwrap()
+            .contains("href=\"/editions/weekly/subscribe\"")
+    );
+    let leave = mail.header("List-Unsubscribe").unwrap();
+    let (status, said) = post_form(leave.trim_matches(['<', '>']), "").await;
+    assert_eq!(
+        (status, state(&home).await.as_str()),
+        (200, "unsubscribed"),
+        "{said}"
+    );
+    assert!(said.contains("The Weekly"), "{said}");
+    let default = format!("http://{address}/editions/subscribe");
+    let default = client().get(&default).send().await.unwrap().status();
+    assert_eq!(default == 200, !default_mail.is_empty());
+    assert_eq!(
+        smtp.messages().len(),
+        seen + 2,
+        "nobody subscribed to the default one"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_43_each_edition_has_its_own_sender_subscribers_and_links() {
+    let post = Post::start().await;
+    check_weekly(&post, "").await;
+    let default = format!(
+        "[edition.mail]\nhost = \"127.0.0.1\"\nport = {}\ntls = \"none\"\n\
+         from = \"The Daily <daily@site.example>\"\nsecret = \"env:SECRET\"\n\n",
+        post.smtp.address.port()
+    );
+    check_weekly(&post, &default).await;
+}
+
+/// What the edition would find out when it is sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ed_43_the_doctor_tries_the_mail_server() {
+    let post = Post::start().await;
+    let home = post.home("sqlite:almanack.db", free_address());
+    let mail = async |more: &[&str]| {
+        let listen = format!("server.listen={}", free_address());
+        let arguments = [&["doctor", "--json", "--set", &listen], more].concat();
+        let ran = run(&home, &arguments).await;
+        let reported: serde_json::Value = serde_json::from_str(&ran.data).unwrap();
+        let mut findings = reported["findings"].as_array().unwrap().iter();
+        let found = findings.find(|finding| finding["check"] == "edition.mail");
+        found.unwrap()["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(mail(&[]).await, "ok");
+    let nobody = format!("edition.mail.port={}", free_address().port());
+    assert_eq!(mail(&["--set", &nobody]).await, "failed");
+    assert!(post.smtp.handle.messages().is_empty(), "nothing was sent");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ed_43_half_a_mail_section_is_refused_with_what_is_missing() {
     for (toml, missing) in [

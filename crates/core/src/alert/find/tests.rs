@@ -3,6 +3,7 @@ use crate::{
     alert::facts::ScheduleFacts,
     calendar::Reading,
     fixture::{NOW, at},
+    newsletter::Mailing,
     plan::{Origin, Pause, Reason, Schedule, ScheduleId, Slot, Verdict},
     source::{Definition, SourceId},
     store::{ClaimId, ClaimLine, Node, PausedKind},
@@ -480,5 +481,45 @@ fn dp_21_a_calendar_that_cannot_be_read_is_reported_after_several_failures() {
             ..Facts::default()
         };
         assert_eq!(found_in(&facts), expected, "{failures} failures");
+    }
+}
+
+#[test]
+fn ed_43_a_newsletter_that_nobody_gets_is_found() {
+    let begun = |second| Mailing::new(jiff::civil::date(2026, 1, 10).into(), 1, at(second));
+    let after = |failures: u32, second| {
+        (0..failures).fold(begun(second), |mailing, _| mailing.failed("421 closing"))
+    };
+    let held = "after 50 failures in a row the newsletter needs a person: 421 closing; \
+                retry its task to go on";
+    let hours = |hours: i64| -3_600 * hours;
+    for (mailing, expected, why) in [
+        (begun(-60), None, "it has just begun"),
+        (after(4, -60), None, "a server may be away for a while"),
+        (
+            after(5, -60),
+            Some("5 failures in a row, 45 more until it is held: 421 closing"),
+            "for too long",
+        ),
+        (after(50, -60), Some(held), "it needs a person"),
+        (
+            after(51, -60),
+            Some("51 failures in a row, 49 more until it is held: 421 closing"),
+            "retried in vain",
+        ),
+        (begun(hours(24)), None, "a long list at a careful pace"),
+        (
+            begun(hours(26)),
+            Some("the newsletter is still being sent after 26 hours"),
+            "nothing goes on",
+        ),
+        (after(50, hours(26)).done(NOW), None, "done"),
+    ] {
+        let found = found_in(&Facts {
+            mailings: vec![mailing],
+            ..Facts::default()
+        });
+        let expected = expected.map(|it| format!("destination 2026-01-10/mail: {it}"));
+        assert_eq!(found, Vec::from_iter(expected), "{why}");
     }
 }

@@ -1,9 +1,13 @@
 //! Deliveries: every destination once in effect, whatever becomes of the answers (ED-12).
 
-use almanack_core::edition::{
-    delivery::{OnUnknown, State as Ledger},
-    plan::Requester,
-    port::FailureClass,
+use almanack_core::{
+    edition::{
+        delivery::{OnUnknown, State as Ledger},
+        plan::Requester,
+        port::FailureClass,
+    },
+    newsletter::{Mailing, mailing},
+    reschedule::{Cancel, Request},
 };
 use almanack_engine::editions::Unwatched;
 use almanack_testkit::edition_harness::{InjectedFault, Place};
@@ -22,6 +26,7 @@ on_both!(
     a_destination_that_is_no_longer_configured_holds_up_no_other,
     deliveries_wait_for_the_next_tick_when_the_budget_does_not_suffice,
     a_second_document_replaces_the_first_where_it_can_and_is_not_sent_where_it_cannot,
+    ed_43_a_newsletter_that_nobody_gets_is_reported_until_it_goes_on_or_is_stopped,
 );
 
 async fn worked_through(room: &Room) {
@@ -270,4 +275,36 @@ async fn a_second_document_replaces_the_first_where_it_can_and_is_not_sent_where
         .await
         .unwrap();
     assert!(!other.identical && other.body.starts_with("new 2026-01-04"));
+}
+
+/// The edition is published when its mailing begins, so nothing else says that nobody gets it.
+async fn ed_43_a_newsletter_that_nobody_gets_is_reported_until_it_goes_on_or_is_stopped(
+    store: Arc<dyn Store>,
+) {
+    let room = Room::on(store, EditionHarness::with(1));
+    room.tick_times(4).await;
+    assert!(is_published(&room.account().await));
+    let now = room.clock.now();
+    let begun = Mailing::new(today(), 1, now);
+    assert!(room.store.create_mailing(&begun).await.unwrap());
+    assert_eq!(room.open_alerts().await, [""; 0]);
+    let held = (0..50).fold(begun, |mailing, _| mailing.failed("421 closing"));
+    room.store.note_mailing(&held).await.unwrap();
+    assert_eq!(room.open_alerts().await, ["destination:mail"]);
+    let well = held.succeeded().unwrap();
+    room.store.note_mailing(&well).await.unwrap();
+    assert_eq!(room.open_alerts().await, [""; 0], "it goes on");
+    room.store.note_mailing(&held).await.unwrap();
+    assert_eq!(room.open_alerts().await, ["destination:mail"]);
+    let request = Request::Cancel(Cancel {
+        identity: mailing::identity(today()).unwrap(),
+        revision: None,
+    });
+    let rescheduler = room.editions().rescheduler.clone();
+    rescheduler.ask(request, "ada").await.unwrap();
+    assert_eq!(
+        room.open_alerts().await,
+        [""; 0],
+        "nobody wants it any more"
+    );
 }

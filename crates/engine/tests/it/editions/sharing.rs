@@ -1,10 +1,11 @@
 //! Several editions side by side, and what they share (ED-37); no story twice (ED-40).
 
-use almanack_core::edition::EditionName;
+use almanack_core::edition::{EditionName, hold::Approval, port::FailureClass, turn::Meant};
 use almanack_engine::editions::{
     Outside,
     shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
 };
+use almanack_testkit::edition_harness::InjectedFault;
 
 use super::*;
 
@@ -15,6 +16,8 @@ on_both!(
     ed_37_a_reset_reads_everything_again,
     ed_40_no_story_twice_within_the_stated_days,
     ed_40_repeats_are_allowed_after_these_days_and_between_names,
+    ed_40_what_was_rejected_is_no_repeat_and_what_waits_may_be_one,
+    ed_40_what_one_destination_has_of_an_unfinished_edition_is_not_repeated,
 );
 
 /// Nothing here waits for time: whatever a database takes, no time limit passes.
@@ -232,4 +235,63 @@ async fn ed_40_repeats_are_allowed_after_these_days_and_between_names(store: Arc
     assert_eq!(other.stories.len(), 2, "each edition has its own readers");
     room.clock.advance(SignedDuration::from_hours(48));
     assert_eq!(run(&room.default_edition()).await.stories.len(), 2);
+}
+
+/// Two stories a day of four, and none twice.
+fn two_of_four(store: Arc<dyn Store>) -> Room {
+    let mut room = Room::on(store, EditionHarness::with(4));
+    room.settings.rules.stories = 2;
+    room.settings.rules.repeat_after_days = 3;
+    room
+}
+
+/// What the edition of a day so many days later has after a while, and its id.
+async fn listed_on(room: &Room, days: i64) -> (EditionId, Vec<String>) {
+    let day = MORNING + SignedDuration::from_hours(24 * days);
+    room.clock.set(day.max(room.clock.now()));
+    let editions = room.default_edition();
+    for _ in 0..12 {
+        editions.tick().await.unwrap();
+        room.clock.advance(TICK);
+    }
+    let account = editions.look(editions.today()).await.unwrap();
+    let urls = account.stories.iter().map(|it| it.listed.url.clone());
+    (account.edition.id, urls.collect())
+}
+
+/// Nobody has read an edition that was rejected; one that waits for its approval may yet go out.
+async fn ed_40_what_was_rejected_is_no_repeat_and_what_waits_may_be_one(store: Arc<dyn Store>) {
+    let mut room = two_of_four(store);
+    room.settings.rules.approval = Some(Approval::default());
+    let (first, in_first) = listed_on(&room, 0).await;
+    let (second, in_second) = listed_on(&room, 1).await;
+    assert_eq!((in_first.len(), in_second.len()), (2, 2));
+    assert_ne!(in_first, in_second, "the first may yet go out");
+    let meant = Meant {
+        revision: None,
+        since: None,
+    };
+    for id in [first, second] {
+        room.editions().reject(id, meant, "ada").await.unwrap();
+    }
+    let (_, in_third) = listed_on(&room, 2).await;
+    assert_eq!(in_third, in_first, "nobody has read them");
+}
+
+async fn ed_40_what_one_destination_has_of_an_unfinished_edition_is_not_repeated(
+    store: Arc<dyn Store>,
+) {
+    let room = two_of_four(store);
+    room.news.decide(|call, _| match call {
+        Call::Send(to, _) if to == "github" => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
+    });
+    let (first, in_first) = listed_on(&room, 0).await;
+    assert!(room.sent_to("telegram") > 0);
+    let (_, in_second) = listed_on(&room, 1).await;
+    let first = room.editions().look(first).await.unwrap().edition;
+    assert_eq!(first.state, State::Archived, "its day ended");
+    assert_eq!(first.published_at, None);
+    assert_eq!((in_first.len(), in_second.len()), (2, 2));
+    assert_ne!(in_first, in_second);
 }

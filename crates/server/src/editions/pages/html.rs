@@ -120,7 +120,11 @@ pub(crate) fn stories(document: &Document) -> Result<Markup, BadTemplate> {
 }
 
 /// The page of an edition that was taken back.
-pub(super) fn retracted(settings: &Settings, id: EditionId, retraction: &Retraction) -> Markup {
+pub(super) fn retracted(
+    settings: &Settings,
+    id: EditionId,
+    (retraction, form): (&Retraction, Option<&str>),
+) -> Markup {
     let lang = language(&settings.language);
     let (name, date) = (id.name, id.date);
     let title = format!("{} · {date}", settings.title);
@@ -136,7 +140,7 @@ pub(super) fn retracted(settings: &Settings, id: EditionId, retraction: &Retract
             @if let Some(note) = &retraction.note { p { (note) } }
             p class="meta" { (lang.pick("Retracted", "撤回时间")) " " (instant(retraction.at)) }
         }
-        footer { (feeds(lang, name)) }
+        footer { (feeds(lang, name, form)) }
     };
     page(&settings.language, &title, name, &head, &body)
 }
@@ -153,6 +157,8 @@ pub(super) struct Index<'a> {
     /// Where the next page begins.
     pub(super) older: Option<Date>,
     pub(super) base: &'a str,
+    /// Where readers subscribe by mail, if they can.
+    pub(super) form: Option<&'a str>,
 }
 
 pub(super) fn index(index: &Index<'_>) -> Markup {
@@ -170,7 +176,7 @@ pub(super) fn index(index: &Index<'_>) -> Markup {
     let body = html! {
         header {
             h1 { (settings.title) }
-            (feeds(lang, settings.name))
+            (feeds(lang, settings.name, index.form))
             (search_form(lang, settings.name, ""))
         }
         main {
@@ -278,12 +284,13 @@ fn search_form(lang: Lang, name: EditionName, query: &str) -> Markup {
     }
 }
 
-fn feeds(lang: Lang, name: EditionName) -> Markup {
+fn feeds(lang: Lang, name: EditionName, form: Option<&str>) -> Markup {
     let here = reader(name);
     let subscribe = lang.pick("Subscribe", "订阅");
     html! {
         nav class="feeds" aria-label=(subscribe) {
             span { (subscribe) }
+            @if let Some(form) = form { a href=(form) { (lang.pick("By mail", "邮件")) } }
             a href={ (here) "/feed.xml" } { "Atom" }
             a href={ (here) "/rss.xml" } { "RSS" }
             a href={ (here) "/feed.json" } { "JSON Feed" }

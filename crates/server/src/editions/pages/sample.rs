@@ -17,6 +17,7 @@ pub(super) fn all() -> Vec<PageView> {
         previous: Some(date(2026, 1, 9).into()),
         next: Some(date(2026, 1, 11).into()),
         images: true,
+        form: Some("/editions/subscribe".to_owned()),
     };
     let bare = vec![bare(None), bare(Some(Note::TitleOnly))];
     vec![

@@ -33,6 +33,8 @@ pub(super) struct Around {
     pub(super) next: Option<EditionId>,
     /// Whether stories' own pictures may be shown.
     pub(super) images: bool,
+    /// Where readers subscribe by mail, if they can.
+    pub(super) form: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -118,6 +120,8 @@ struct Urls {
     atom: String,
     rss: String,
     json: String,
+    /// The form to subscribe by mail; none if there is no newsletter.
+    subscribe: Option<String>,
 }
 
 /// The words of the built-in template.
@@ -134,6 +138,7 @@ struct Labels {
     search: &'static str,
     search_label: &'static str,
     subscribe: &'static str,
+    by_mail: &'static str,
     about: &'static str,
     revision: &'static str,
     left_out: &'static str,
@@ -169,7 +174,7 @@ impl PageView {
             previous: around.previous.map(neighbour),
             next: around.next.map(neighbour),
             base: around.base.clone(),
-            urls: Urls::of(inputs.id()),
+            urls: Urls::of(inputs.id(), around),
             labels: Labels::of(lang),
             style: super::html::STYLE,
         }
@@ -177,9 +182,10 @@ impl PageView {
 }
 
 impl Urls {
-    fn of(id: EditionId) -> Self {
+    fn of(id: EditionId, around: &Around) -> Self {
         let index = reader(id.name);
         Self {
+            subscribe: around.form.clone(),
             page: format!("/editions/{id}"),
             search: format!("{index}/search"),
             atom: format!("{index}/feed.xml"),
@@ -204,6 +210,7 @@ impl Labels {
             search: lang.pick("Search", "搜索"),
             search_label: lang.pick("Search all editions", "搜索全部日报"),
             subscribe: lang.pick("Subscribe", "订阅"),
+            by_mail: lang.pick("By mail", "邮件"),
             about: lang.pick("About this edition", "关于本期"),
             revision: lang.pick("Revision", "修订"),
             left_out: lang.pick("Stories left out", "未收录的文章数"),

@@ -33,7 +33,11 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let view = overview(&state).await?;
     let body = html! {
         @if view.configured {
-            p class="hint" { a href="/editions/subscribe" { (lang.pick("Public form", "公开订阅页面")) } }
+            p class="hint" {
+                @for it in &view.editions { @if let Some(form) = &it.form {
+                    a href=(form) { (lang.pick("Public form", "公开订阅页面")) @if !it.edition.is_default() { ": " (it.edition) } } " "
+                } }
+            }
         } @else {
             p { (pick!(lang; "This node sends no mail. To send editions to subscribers, add a mail section to the configuration:",
                 "该节点不发送邮件。要向订阅者发送日报，请在配置中加入邮件部分：")) }

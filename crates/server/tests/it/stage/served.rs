@@ -125,7 +125,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         watching: Some(watching()),
         editions: editions.clone().into(),
         public_editions: true,
-        newsletter: None,
+        newsletters: almanack_engine::newsletter::NewsletterSet::default(),
         reader_pages: almanack_server::ReaderPages::default(),
         work: Some(work(&store, &world.clock)),
         tick: Tick::default(),

@@ -59,6 +59,13 @@ pub(super) fn of(reader: &mut Reader<'_>, read: &EditionKeys) -> Option<Approval
         let why = "neither edition.approve_by nor edition.approve_within is set";
         unused(reader, "on_silence", why);
     }
+    if let (Some(ready_by), Some(approve_by)) = (read.ready_by, read.approve_by)
+        && approve_by > ready_by
+    {
+        let what = "edition.approve_by is after edition.ready_by: what nobody approves is late";
+        let hint = "set approve_by to that time or an earlier one";
+        reader.warn(what, key("approve_by"), hint);
+    }
     Some(Approval {
         deadline,
         on_silence: read.on_silence,

@@ -25,14 +25,15 @@ use almanack_core::edition::delivery::{OnRevision, OnUnknown};
 
 use super::{
     super::{calls::signing_key, prelude::*},
-    bot_token, compat_variable,
+    bot_token, compat_variable, mail, post,
 };
 
 pub(super) const GITHUB: &str = GithubKeys::NAME;
-pub(super) const TELEGRAM: &str = TelegramKeys::NAME;
+const TELEGRAM: &str = TelegramKeys::NAME;
 pub(super) const DIRECTORY: &str = DirectoryKeys::NAME;
-pub(super) const WEBHOOK: &str = WebhookKeys::NAME;
-sections! { GithubKeys, TelegramKeys, DirectoryKeys, WebhookKeys }
+const WEBHOOK: &str = WebhookKeys::NAME;
+// Every section here is a destination: a named edition goes there only if it has the section, too.
+sections! { GithubKeys, TelegramKeys, DirectoryKeys, WebhookKeys; post; mail }
 
 /// Where editions go.
 #[derive(Debug, Clone, Default)]
@@ -60,10 +61,10 @@ pub(crate) struct Telegram {
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Destinations {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut Reader<'_>, public: bool) -> Self {
         Self {
             github: read_github(reader),
-            telegram: read_telegram(reader),
+            telegram: read_telegram(reader, public),
             directory: read_directory(reader),
             webhook: read_webhook(reader),
         }
@@ -211,7 +212,7 @@ fn is_ours(reader: &Reader<'_>) -> bool {
     given.any(|(path, given)| path.section == TELEGRAM && compat_variable(&given.place).is_none())
 }
 
-fn read_telegram(reader: &mut Reader<'_>) -> Option<Telegram> {
+fn read_telegram(reader: &mut Reader<'_>, public: bool) -> Option<Telegram> {
     let read = TelegramKeys::read(reader);
     if !read.enabled {
         return None;
@@ -224,13 +225,8 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<Telegram> {
             "set edition.telegram.chat or TELEGRAM_CHANNEL_ID to \"@channel\" or the chat's number";
         reader.half(TELEGRAM, "the chat", hint);
     }
-    if read.form == TelegramForm::Link && !reader.is_given("server", &["public_url"]) {
-        let hint = "set server.public_url, like \"https://news.example.org\"";
-        reader.half(
-            TELEGRAM,
-            "the address of this server, which the link needs,",
-            hint,
-        );
+    if read.form == TelegramForm::Link {
+        check_link(reader, TELEGRAM, public);
     }
     let bot = BotSettings {
         token: read.token?,
@@ -251,6 +247,21 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<Telegram> {
         form: read.form,
         silent: read.silent,
     })
+}
+
+/// Refuses a destination that gets a link to an edition's page if readers could not follow it.
+pub(super) fn check_link(reader: &mut Reader<'_>, section: &'static str, public: bool) {
+    if !reader.is_given("server", &["public_url"]) {
+        let hint = "set server.public_url, like \"https://news.example.org\"";
+        let missing = "the address of this server, which the link needs,";
+        reader.half(section, missing, hint);
+    } else if !public {
+        let what =
+            format!("[{section}] gets a link to a page that only people who sign in can read");
+        let hint = format!("remove edition.public = false, or [{section}]");
+        let place = reader.first_place(|path| path.is_plainly_within(section));
+        reader.push(Severity::Error, (what, place), hint);
+    }
 }
 
 settings! {

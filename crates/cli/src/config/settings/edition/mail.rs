@@ -3,7 +3,7 @@
 use almanack_adapters::{
     alert::mail::Security, newsletter::smtp::SmtpSettings, signature::SigningKey,
 };
-use almanack_core::edition::delivery::OnUnknown;
+use almanack_core::edition::{EditionName, delivery::OnUnknown};
 
 use super::super::{
     alerts::{is_loopback, mail_text},
@@ -53,8 +53,8 @@ settings! {
         /// Refusals in a row after which an address gets no more mail.
         /// 连续被拒收多少次后不再向该地址发送。
         bounces: u32 = count(1..=100).default(3);
-        /// Let anyone subscribe at `/editions/subscribe`; the address is confirmed by mail.
-        /// 允许任何人在 `/editions/subscribe` 订阅；地址需通过邮件确认。
+        /// Let anyone subscribe at `/editions/subscribe`, or `/editions/NAME/subscribe` of a named edition; the address is confirmed by mail.
+        /// 允许任何人在 `/editions/subscribe`（有名称的日报在 `/editions/NAME/subscribe`）订阅；地址需通过邮件确认。
         subscribe: bool = truth().default(true);
         /// Line at the end of every mail, such as your name and postal address.
         /// 每封邮件末尾的一行文字，如名称和通信地址。
@@ -75,7 +75,7 @@ pub(crate) struct Newsletter {
     pub(crate) footer: Option<String>,
 }
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Option<Newsletter> {
+pub(super) fn read(reader: &mut Reader<'_>, name: EditionName) -> Option<Newsletter> {
     const MAIL: &str = MailKeys::NAME;
     let read = MailKeys::read(reader);
     if !reader.is_mentioned(MAIL) {
@@ -96,7 +96,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Newsletter> {
             login: read.user.zip(read.password),
             from: read.from?,
             reply_to: read.reply_to,
-            list: "default".to_owned(),
+            list: name.to_string(),
             timeout: read.timeout.unsigned_abs(),
         },
         key: read.secret?,

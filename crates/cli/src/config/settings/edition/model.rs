@@ -7,7 +7,7 @@ use almanack_adapters::model::Settings as Model;
 
 use super::super::prelude::*;
 
-const SECTION: &str = ModelKeys::NAME;
+pub(super) const SECTION: &str = ModelKeys::NAME;
 const DEEPSEEK: &str = Deepseek::NAME;
 const OPENROUTER: &str = Openrouter::NAME;
 const ZHIPU: &str = Zhipu::NAME;
@@ -204,6 +204,12 @@ fn at_service(
             "set {variable} or {section}.key, or provider = \"none\" for editions without a model"
         );
         reader.refuse(what, key("provider"), hint);
+    }
+    if reader.is_given(SECTION, &["base_url"]) && !reader.is_given(SECTION, &["key"]) {
+        let what =
+            format!("edition.model.base_url: the key in [{section}] is for {base_url} alone");
+        let hint = "set edition.model.key to the key for this address, or provider = \"openai-compatible\"";
+        reader.refuse(what, key("base_url"), hint);
     }
     Model {
         concurrency: keys.concurrency.unwrap_or(concurrency),

@@ -1,9 +1,10 @@
 //! `[editions.NAME]`: further editions, each with the keys of `[edition]`.
 //!
 //! What an edition does not set is as in `[edition]`, key by key, so that the model, the language
-//! and the reader are written once. Two things are not passed on, because two editions must not
+//! and the reader are written once. Some things are not passed on, because two editions must not
 //! share them by accident: a destination belongs to an edition only if the edition has a section
-//! for it, and files and the title are named after the edition.
+//! for it, and files and the title are named after the edition. Of a model at another service
+//! nothing is passed on that is about the service: its key must not reach another address.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,8 @@ use almanack_core::edition::EditionName;
 
 use super::{
     Edition,
-    destination::{DIRECTORY, GITHUB, TELEGRAM, WEBHOOK},
-    switch,
+    destination::{self, DIRECTORY, GITHUB},
+    model, switch,
 };
 use crate::config::{
     key::{EDITION, EDITIONS, KeyPath},
@@ -22,8 +23,10 @@ use crate::config::{
     value,
 };
 
-/// What an edition goes to only if it says so.
-const DESTINATIONS: [&str; 4] = [GITHUB, TELEGRAM, DIRECTORY, WEBHOOK];
+/// Keys of a section of the model that name a service: another value of one is another service.
+const OF_WHICH_SERVICE: [&str; 2] = ["provider", "base_url"];
+/// Keys that only the service they are written for may use.
+const OF_ONE_SERVICE: [&str; 4] = ["provider", "base_url", "key", "name"];
 /// Keys that are about all editions of a node.
 const FOR_ALL: [&str; 2] = ["public", "keep_days"];
 /// Keys of `[edition]` that are its own.
@@ -76,7 +79,13 @@ fn read_one(reader: &mut Reader<'_>, name: EditionName) -> Option<Edition> {
     let (problems, shown) = (reader.problems.len(), reader.effective.len());
     let edition = Edition::read(reader, name);
     reader.layer = whole;
-    let found = reader.problems.split_off(problems);
+    let mut found = reader.problems.split_off(problems);
+    // A value that has no effect here has its effect where it is written.
+    let is_own = |it: &Problem| {
+        own.values()
+            .any(|given| Some(&given.place) == it.place.as_ref())
+    };
+    found.retain(|it| it.severity != Severity::Warning || is_own(it));
     for problem in found {
         if !reader.problems.iter().any(|known| is_same(known, &problem)) {
             reader.problems.push(renamed(problem, name));
@@ -130,10 +139,14 @@ fn own_layer(layer: &Layer, name: EditionName) -> Layer {
 /// The keys of `[edition]` as they are for a named one.
 fn inherited(layer: &Layer, own: &Layer, name: EditionName) -> Layer {
     let mentions = |section: &str| own.keys().any(|path| path.section == section);
+    let destinations: Vec<&str> = destination::sections().iter().map(|it| it.name).collect();
     let passes = |path: &KeyPath| {
         let is_own_thing = path.section == EDITION && NOT_INHERITED.contains(&path.name);
-        let is_elsewhere = DESTINATIONS.contains(&path.section) && !mentions(path.section);
-        !(is_own_thing || is_elsewhere || names_file(path))
+        let is_elsewhere = destinations.contains(&path.section) && !mentions(path.section);
+        let is_of_other_service = path.is_within(model::SECTION)
+            && OF_ONE_SERVICE.contains(&path.name)
+            && is_at_other_service(layer, own, path.section);
+        !(is_own_thing || is_elsewhere || is_of_other_service || names_file(path))
     };
     let mut merged: Layer = layer
         .iter()
@@ -160,6 +173,17 @@ fn inherited(layer: &Layer, own: &Layer, name: EditionName) -> Layer {
         }
     }
     merged
+}
+
+/// Whether an edition's own section of the model is about another service than the one of the same
+/// name in `[edition]`. A key that is written again with the same value changes nothing.
+fn is_at_other_service(layer: &Layer, own: &Layer, section: &'static str) -> bool {
+    OF_WHICH_SERVICE.iter().any(|name| {
+        let path = KeyPath::plain(section, name);
+        let inherited = layer.get(&path).map(|given| &given.raw);
+        own.get(&path)
+            .is_some_and(|given| Some(&given.raw) != inherited)
+    })
 }
 
 /// Two editions must not write one file.
@@ -192,3 +216,6 @@ pub(super) fn refuse_shared_files<'a>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,10 @@
 use almanack_adapters::publish::post::{Service, Visibility};
 use almanack_core::edition::delivery::OnUnknown;
 
-use super::super::{alerts::secret_address, prelude::*};
+use super::{
+    super::{alerts::secret_address, prelude::*},
+    destination::check_link,
+};
 
 sections! { SlackKeys, DiscordKeys, MastodonKeys, BlueskyKeys }
 
@@ -79,14 +82,21 @@ fn handle(text: &str) -> Read<String> {
 }
 
 /// Every post that is configured, each with its preference.
-pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<(Service, OnUnknown)> {
+pub(super) fn read_all(reader: &mut Reader<'_>, public: bool) -> Vec<(Service, OnUnknown)> {
     let posts = [
-        slack(reader),
-        discord(reader),
-        mastodon(reader),
-        bluesky(reader),
+        (SlackKeys::NAME, slack(reader)),
+        (DiscordKeys::NAME, discord(reader)),
+        (MastodonKeys::NAME, mastodon(reader)),
+        (BlueskyKeys::NAME, bluesky(reader)),
     ];
-    posts.into_iter().flatten().collect()
+    let mut configured = Vec::new();
+    for (section, post) in posts {
+        if let Some(post) = post {
+            check_link(reader, section, public);
+            configured.push(post);
+        }
+    }
+    configured
 }
 
 fn slack(reader: &mut Reader<'_>) -> Option<(Service, OnUnknown)> {

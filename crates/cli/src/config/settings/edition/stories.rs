@@ -92,6 +92,12 @@ settings! {
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Stories {
     let read = StoryKeys::read(reader);
+    if read.from == From::HackerNews {
+        let names: &[&str] = &["category", "sources", "tags"];
+        let needed = "from = \"entries\" or \"both\"";
+        let hint = "stories of Hacker News have no source, category or tag";
+        reader.without_effect(Severity::Warning, StoryKeys::NAME, (names, needed), hint);
+    }
     let window = hours(i64::from(read.window_hours));
     let entries = Entries {
         category: read.category,
