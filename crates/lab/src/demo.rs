@@ -196,7 +196,7 @@ fn here() -> SocketAddr {
 
 async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
     let mut site = Site::new(setting.seed, STORIES_PER_DAY);
-    site.quiet = false;
+    (site.quiet, site.front_page) = (false, true);
     setting.start(news::Config::new(here(), site)).await
 }
 

@@ -62,6 +62,9 @@ pub struct Site {
     pub stories_per_day: u32,
     /// How many days before today still have stories.
     pub history_days: u32,
+    /// Whether every story is popular, with points and a discussion; else few are, as on the real
+    /// site.
+    pub front_page: bool,
     /// Whether all pages are articles; else some are bad, about as many as on the real web.
     pub quiet: bool,
 }
@@ -99,6 +102,7 @@ impl Site {
             seed,
             stories_per_day,
             history_days: 30,
+            front_page: false,
             quiet: true,
         }
     }
@@ -121,7 +125,7 @@ impl Site {
         let id = (day - FIRST_DAY) * PER_DAY + index * PER_STORY;
         let mut chance = Chance::of(self.seed, &[salt::STORY, id.cast_unsigned()]);
         let second = day * DAY_S + second_of_day(index, count, &mut chance);
-        let points = points(&mut chance);
+        let points = points(self.front_page, &mut chance);
         let printed = catalogue::at(self.seed, day, index, count);
         let mut story = Story {
             id,
@@ -131,7 +135,7 @@ impl Site {
             // The search has lost the points of a few.
             points: (!chance.happens(20)).then_some(points),
             link: Link::Page,
-            comments: comment_count(points, &mut chance),
+            comments: comment_count(points, self.front_page, &mut chance),
         };
         if printed.is_some_and(Printed::asks) || chance.happens(TEXT_PERMILLE) {
             let lead = printed.map(|it| it.story.summary.of(Language::English).to_owned());
@@ -233,8 +237,10 @@ fn second_of_day(index: i64, count: i64, chance: &mut Chance) -> i64 {
 }
 
 /// Most stories get a handful, a few get thousands.
-fn points(chance: &mut Chance) -> i64 {
-    match chance.below(1000) {
+fn points(front_page: bool, chance: &mut Chance) -> i64 {
+    let drawn = chance.below(1000);
+    let drawn = if front_page { 900 + drawn / 10 } else { drawn };
+    match drawn {
         0..600 => chance.between(1, 4),
         600..850 => chance.between(5, 20),
         850..950 => chance.between(21, 100),
@@ -244,8 +250,10 @@ fn points(chance: &mut Chance) -> i64 {
 }
 
 /// Some stories with many points have few comments.
-fn comment_count(points: i64, chance: &mut Chance) -> u32 {
-    let (none, few, most) = if points > 50 {
+fn comment_count(points: i64, front_page: bool, chance: &mut Chance) -> u32 {
+    let (none, few, most) = if front_page {
+        (0, 50, i64::from(COMMENTS_MAX))
+    } else if points > 50 {
         (80, 180, i64::from(COMMENTS_MAX))
     } else {
         (400, 700, 9)
