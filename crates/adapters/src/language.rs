@@ -45,7 +45,8 @@ impl Language {
         self.choose(format!("{comments} {noun}"), format!("{comments} 条评论"))
     }
 
-    pub(crate) fn choose<T>(self, english: T, chinese: T) -> T {
+    /// The text in this language.
+    pub fn choose<T>(self, english: T, chinese: T) -> T {
         match self {
             Self::English => english,
             Self::Chinese => chinese,

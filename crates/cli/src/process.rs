@@ -65,11 +65,22 @@ pub(crate) struct Process {
 }
 
 /// Opens the database, admits the node, takes the address and reads the schedules.
+pub(crate) async fn start(
+    settings: &Settings,
+    inputs: &Inputs,
+    time: &Time,
+    log: Option<LogLevel>,
+) -> Result<Process> {
+    Box::pin(start_on(None, settings, inputs, time, log)).await
+}
+
+/// The same, with an address that is taken already.
 #[expect(
     clippy::too_many_lines,
     reason = "a flat list of what a process consists of"
 )]
-pub(crate) async fn start(
+pub(crate) async fn start_on(
+    taken: Option<(TcpListener, SocketAddr)>,
     settings: &Settings,
     inputs: &Inputs,
     time: &Time,
@@ -82,7 +93,10 @@ pub(crate) async fn start(
     let (clock, environment) = (timing.clock.clone(), &inputs.environment);
     let access = choose_access(store, settings).await?;
     let answers = whom(&access, store, clock.now()).await?;
-    let (listener, address) = listen(settings.server.listen).await?;
+    let (listener, address) = match taken {
+        Some(taken) => taken,
+        None => listen(settings.server.listen).await?,
+    };
     let node_name = node_name(&settings.node, environment, wiring::entropy().next_u64());
     // Before the node is admitted, which counts already.
     let metrics = metrics::install(timing.counted, settings)?;

@@ -38,7 +38,8 @@ pub const BOT_TOKEN: &str = "123456:almanack-world";
 pub const FEEDS: usize = 40;
 /// All feeds; some are pages that need extraction rules.
 const FEEDS_DRAWN: u32 = 60;
-const STORIES_PER_DAY: u32 = 150;
+/// Half of the catalogue: the editions of two days share no story.
+const STORIES_PER_DAY: u32 = 30;
 /// The repository with the workflow; editions are written to it, too.
 pub const REPOSITORY: (&str, &str) = ("almanack", "site");
 /// The workflow that builds the site.
@@ -195,7 +196,7 @@ fn here() -> SocketAddr {
 
 async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
     let mut site = Site::new(setting.seed, STORIES_PER_DAY);
-    site.quiet = false;
+    (site.quiet, site.front_page) = (false, true);
     setting.start(news::Config::new(here(), site)).await
 }
 

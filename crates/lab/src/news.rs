@@ -5,6 +5,7 @@
 //! hits, the pages that stories link to, good and bad, and two services that read pages.
 //!
 //! - [`site`], [`story`], [`prose`]: which stories exist and their texts, drawn from a seed;
+//! - `catalogue`: the stories as they were written, in English and Chinese;
 //! - [`page`]: the pages at their addresses;
 //! - `search`: queries and hits of the search; `http`: from a request to a response;
 //! - [`fault`]: injected faults.
@@ -13,6 +14,7 @@
 //! earlier requests; and every request counts in the journal, answered or not.
 
 mod archive;
+pub(crate) mod catalogue;
 pub mod fault;
 mod http;
 mod markup;

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use almanack_adapters::clock::Speed;
-use clap::Args;
+use almanack_adapters::{alert::Language, clock::Speed};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 
 /// Options of `demo`.
 #[derive(Debug, Args)]
@@ -17,6 +20,16 @@ pub(crate) struct DemoArguments {
     /// Start at once, without simulating yesterday first
     #[arg(long)]
     pub(crate) no_warm_up: bool,
+    /// Language of the edition and of what is printed here
+    #[arg(long, value_name = "LANGUAGE", default_value = "en",
+        value_parser = PossibleValuesParser::new(["en", "zh-CN"]).map(|tag| Language::of(&tag)))]
+    pub(crate) lang: Language,
+    /// Walk through five pages of the dashboard, one for each press of Enter
+    #[arg(long)]
+    pub(crate) tour: bool,
+    /// Print every event, not only the first of each kind
+    #[arg(long)]
+    pub(crate) verbose: bool,
     /// Keep the files in this folder [default: a temporary folder, removed at the end]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keep: Option<PathBuf>,

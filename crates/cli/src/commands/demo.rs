@@ -6,6 +6,7 @@
 //! the world as with `world`.
 
 mod configuration;
+mod door;
 mod editions;
 mod folder;
 mod line;
@@ -14,6 +15,7 @@ mod schedules;
 mod show;
 mod sources;
 mod story;
+mod tour;
 mod warm_up;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -31,7 +33,7 @@ use almanack_lab::{
     clock::Clock as WorldClock,
     demo::{self, Outside, Setting},
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -43,9 +45,12 @@ use crate::{
     process::{self, Process},
     wiring::Time,
 };
+use door::Door;
 use folder::Folder;
+use line::Printer;
 use plan::Plan;
 use show::{Reports, Show};
+use tour::Tour;
 use warm_up::WarmUp;
 
 /// Sources to check at the start of a slow demo.
@@ -65,7 +70,7 @@ pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Done {
         if let Some(period) = period {
             stop_after(period, &stop);
         }
-        stage.play(&folder, &stop, output).await?;
+        stage.play(&stop, output).await?;
         folder.part(output)?;
         Ok(Exit::Ok)
     })
@@ -76,21 +81,22 @@ struct Stage {
     clock: Arc<SpedClock>,
     outside: Outside,
     service: article::Running,
-    address: SocketAddr,
     node: JoinHandle<Result<()>>,
     show: Show,
     reports: Reports,
+    tour: Option<Tour>,
 }
 
 impl Stage {
-    /// Starts the world, the node, the article service and its authors, in this order.
+    /// Starts the world, the node, the article service and its authors, in this order. The address
+    /// is printed before anything takes long.
     async fn set(
         arguments: &DemoArguments,
         folder: &Folder,
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<Self> {
-        let plan = Plan::new(SystemClock.now(), arguments.speed);
+        let plan = Plan::new(SystemClock.now(), arguments.speed, arguments.lang);
         let clock = Arc::new(start_clock(&plan, arguments.no_warm_up));
         let setting = Setting {
             seed: arguments.seed,
@@ -100,33 +106,36 @@ impl Stage {
         };
         let outside = Outside::start(&setting).await;
         let outside = outside.map_err(|error| Failure::caused("demo", &error))?;
+        let door = take_address(arguments, folder, &plan, &outside).await?;
+        greet(door.address, folder, &plan, output)?;
         if !arguments.no_warm_up {
-            find_room(arguments, folder, &plan, &outside).await?;
             let yesterday = WarmUp {
                 folder,
                 plan: &plan,
                 clock: &clock,
                 outside: &outside,
+                door: &door,
             };
             Box::pin(yesterday.run(stop, output)).await?;
         }
         outside.inject_faults();
-        let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
-        let (address, store) = (process.address, process.store());
-        let sources = process.sources();
+        let process = start_node(folder, (&plan, &clock), &outside, &door).await?;
+        let (store, sources) = (process.store(), process.sources());
         let node = tokio::spawn(process.run(stop.clone()));
         // Only once: a source that has moved since would return at its old address.
         if arguments.no_warm_up {
             sources.add(subscriptions(&outside), "demo").await?;
         }
         let articles = folder.path().join("articles.db");
-        let service = demo::start_service(&setting, articles, format!("http://{address}")).await;
+        let service =
+            demo::start_service(&setting, articles, format!("http://{}", door.address)).await;
         let service = service.map_err(|error| Failure::caused("article service", &error))?;
         let activity = service.watch();
         let acts = demo::start_authors(&setting, &service, habits(&plan));
         let editor = Editor::new(&service.url());
         let editor = editor.map_err(|error| Failure::caused("editor", &error))?;
-        let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, editor);
+        let printer = Printer::new(arguments.verbose);
+        let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, (editor, printer));
         if !arguments.no_warm_up {
             show.begin().await?;
             if plan.is_slow() {
@@ -139,24 +148,22 @@ impl Stage {
             clock,
             outside,
             service,
-            address,
             node,
             reports: Reports {
                 service: activity,
                 authors: acts,
             },
+            tour: arguments
+                .tour
+                .then(|| Tour::start(door.address, plan.language)),
         })
     }
 
     /// Prints what happens until `stop`, then waits for all parts and prints a summary.
-    async fn play(
-        mut self,
-        folder: &Folder,
-        stop: &CancellationToken,
-        output: &mut Output,
-    ) -> Result<()> {
-        self.greet(folder, output)?;
-        let followed = self.show.follow(self.reports, stop, output).await;
+    async fn play(mut self, stop: &CancellationToken, output: &mut Output) -> Result<()> {
+        begin(self.clock.now(), &self.plan, output)?;
+        let following = self.show.follow(self.reports, self.tour, stop, output);
+        let followed = following.await;
         // The world must stay until the node has finished what it started.
         stop.cancel();
         let left = tokio::select! {
@@ -168,34 +175,42 @@ impl Stage {
         self.outside.stopped().await;
         followed.and(left)
     }
+}
 
-    /// Prints the addresses.
-    fn greet(&self, folder: &Folder, output: &mut Output) -> Result<()> {
-        let address = self.address;
-        let now = self.clock.now().strftime("%Y-%m-%d %H:%M:%SZ");
-        let pace = pace(self.plan.speed);
-        output.line(
-            "Almanack decides when to try; your services decide whether it takes effect.\n",
-        )?;
-        for (name, place) in [
-            ("dashboard", format!("http://{address}/ui")),
-            ("editions", format!("http://{address}/editions")),
-            ("API", format!("http://{address}/api/docs")),
-            (
-                "article service",
-                format!("{}/articles", self.service.url()),
-            ),
-            ("files", folder.path().display().to_string()),
-            ("clock", format!("{now}, {pace}")),
-        ] {
-            output.line(&format!("  {name:16} {place}"))?;
-        }
-        output.line(
-            "\nSchedules fire, sources are checked, an edition is built, authors reschedule their \
-             articles. Press Ctrl-C to stop.\n",
-        )?;
-        output.flush()
+/// Prints the addresses.
+fn greet(address: SocketAddr, folder: &Folder, plan: &Plan, output: &mut Output) -> Result<()> {
+    let pick = |english, chinese| plan.language.choose(english, chinese);
+    output.line(pick(
+        "Almanack decides when to try; your services decide whether it takes effect.\n",
+        "Almanack 决定何时尝试，你的服务决定是否生效。\n",
+    ))?;
+    for (name, place) in [
+        ("dashboard", format!("http://{address}/ui")),
+        ("editions", format!("http://{address}/editions")),
+        ("API", format!("http://{address}/api/docs")),
+        ("files", folder.path().display().to_string()),
+    ] {
+        output.line(&format!("  {name:10} {place}"))?;
     }
+    output.line("")?;
+    output.flush()
+}
+
+/// Prints how fast the clock runs from now on.
+fn begin(now: Timestamp, plan: &Plan, output: &mut Output) -> Result<()> {
+    let (time, pace) = (now.strftime("%Y-%m-%d %H:%M:%SZ"), pace(plan.speed));
+    output.line(&plan.language.choose(
+        format!(
+            "It is {time}, {pace}. The first of everything is printed here, every event with \
+             --verbose. Press Ctrl-C to stop.\n"
+        ),
+        format!(
+            "现在是 {time}，时钟以 {} 倍速运行。这里只显示各类事件的第一次，全部事件用 --verbose。\
+             按 Ctrl-C 停止。\n",
+            plan.speed
+        ),
+    ))?;
+    output.flush()
 }
 
 fn pace(speed: Speed) -> String {
@@ -233,16 +248,16 @@ fn start_clock(plan: &Plan, at_once: bool) -> SpedClock {
     SpedClock::start(from.unwrap_or(plan.starts_at), warm_up::speed(plan.speed))
 }
 
-/// Fails early if the address is taken, before yesterday is simulated.
-async fn find_room(
+/// Fails early if the address is taken, before anything is printed.
+async fn take_address(
     arguments: &DemoArguments,
     folder: &Folder,
     plan: &Plan,
     outside: &Outside,
-) -> Result<()> {
+) -> Result<Door> {
     configuration::write(folder, plan, outside)?;
     let (settings, _) = configuration::load(folder, plan, &arguments.listen)?;
-    process::listen(settings.server.listen).await.map(drop)
+    Door::open(settings.server.listen).await
 }
 
 fn world_clock(clock: &Arc<SpedClock>) -> WorldClock {
@@ -251,19 +266,19 @@ fn world_clock(clock: &Arc<SpedClock>) -> WorldClock {
 }
 
 async fn start_node(
-    arguments: &DemoArguments,
     folder: &Folder,
     (plan, clock): (&Plan, &Arc<SpedClock>),
     outside: &Outside,
+    door: &Door,
 ) -> Result<Process> {
     configuration::write(folder, plan, outside)?;
-    let (settings, inputs) = configuration::load(folder, plan, &arguments.listen)?;
+    let (settings, inputs) = configuration::load(folder, plan, &door.address.to_string())?;
     let time = Time::Sped {
         clock: Arc::clone(clock),
         speed: plan.speed,
         counted: true,
     };
-    process::start(&settings, &inputs, &time, None).await
+    process::start_on(Some(door.listener()?), &settings, &inputs, &time, None).await
 }
 
 /// The feeds as sources.

@@ -1,7 +1,7 @@
 //! `almanack demo` for a new user: one command, every part runs, Ctrl-C, nothing left behind.
 
 use std::{
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write as _},
     net::TcpListener,
     path::Path,
     process::{Child, ChildStdout, Stdio},
@@ -53,6 +53,11 @@ async fn every_part_shows_results_and_what_is_kept_can_be_served() {
     fires(&api).await;
     let date = prepares_and_publishes(&api, &home).await;
     moves(&api).await;
+    nothing_is_critical(&api).await;
+    let post = std::fs::read_to_string(home.path().join(format!("kept/site/{date}-daily.md")));
+    let post = post.unwrap();
+    assert!(!post.chars().any(is_chinese), "{post}");
+    assert!(post.contains("leads the day: "), "{post}");
 
     demo.tool("kill", &["-INT"]);
     assert_eq!(demo.exit_code().await, Some(0), "{}", demo.notes());
@@ -71,6 +76,22 @@ async fn every_part_shows_results_and_what_is_kept_can_be_served() {
         again.notes.contains("already contains almanack.toml"),
         "{again}"
     );
+}
+
+fn is_chinese(c: char) -> bool {
+    ('\u{4e00}'..='\u{9fff}').contains(&c)
+}
+
+/// The demo's node is running, and nothing about it is a critical alert.
+async fn nothing_is_critical(api: &Api) {
+    let page = api.get("/ui/nodes").await.json;
+    let page = page.as_str().unwrap();
+    assert!(!page.contains("no heartbeat for over"), "{page}");
+    let alerts = api.get("/api/v1/alerts").await.json;
+    let critical = some(&alerts, "alerts", |alert| {
+        alert["severity"] == "critical" && alert["closed_at"].is_null()
+    });
+    assert!(critical.is_none(), "{critical:?}");
 }
 
 async fn collects(api: &Api) {
@@ -179,16 +200,29 @@ async fn moves(api: &Api) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn yesterday_is_there_when_the_demo_starts() {
+async fn yesterday_can_be_watched_and_leaves_no_critical_alert() {
     let (home, address) = (Home::new(), free_address());
     let listen = address.to_string();
-    let arguments = ["demo", "--listen", &listen, "--keep", "kept"];
+    let arguments = [
+        "demo", "--speed", "600", "--listen", &listen, "--keep", "kept",
+    ];
     let demo = Process::start(&home, address, home.command(&arguments));
+    // It answers while yesterday is made.
     let demo = demo.ready().await;
     let api = demo.api();
-    let list = api.get("/api/v1/editions").await.json;
-    let published = some(&list, "editions", |it| it["state"] == "published");
-    assert!(published.is_some(), "{list}");
+    eventually(
+        "the editions of yesterday and today are published",
+        async || {
+            nothing_is_critical(&api).await;
+            let list = api.get("/api/v1/editions").await.json;
+            let published = list["editions"].as_array()?.iter();
+            let published = published.filter(|it| it["state"] == "published");
+            (published.count() > 1).then_some(())
+        },
+    )
+    .await;
+    let page = api.get("/ui/nodes").await.json;
+    assert!(page.as_str().unwrap().contains(">running<"), "{page}");
     let slots = api
         .get("/api/v1/schedules/front-page/slots?limit=100")
         .await;
@@ -196,6 +230,95 @@ async fn yesterday_is_there_when_the_demo_starts() {
     assert!(slots > 12, "a day has more than {slots}");
     let nodes = api.get("/api/v1/nodes").await.json;
     assert_eq!(nodes["nodes"].as_array().unwrap().len(), 1, "{nodes}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chinese_edition_is_chinese_throughout() {
+    let (home, address) = (Home::new(), free_address());
+    let listen = address.to_string();
+    let arguments = [
+        &["demo", "--speed", "3600", "--no-warm-up", "--lang", "zh-CN"][..],
+        &["--listen", &listen, "--keep", "kept"],
+    ];
+    let demo = Process::start(&home, address, home.command(&arguments.concat()));
+    let demo = demo.ready().await;
+    let api = demo.api();
+    let list = until(
+        &api,
+        "an edition was published",
+        "/api/v1/editions",
+        |json| some(json, "editions", |edition| edition["state"] == "published").is_some(),
+    )
+    .await;
+    let edition = some(&list, "editions", |it| it["state"] == "published").unwrap();
+    let date = edition["date"].as_str().unwrap();
+    let account = api.get(&format!("/api/v1/editions/{date}")).await.json;
+    let stories = account["stories"].as_array().unwrap();
+    assert!(stories.len() > 12, "{account}");
+    for story in stories {
+        for field in ["title", "content_summary", "comment_summary"] {
+            let Some(text) = story[field].as_str() else {
+                continue;
+            };
+            let mut words = text.split(|c: char| !c.is_ascii_alphabetic());
+            let english = words.find(|word| word.chars().any(|c| c.is_ascii_lowercase()));
+            assert_eq!(english, None, "{field}: {text}");
+        }
+    }
+}
+
+/// A demo with these arguments, whose output is read and whose input is written.
+fn piped(home: &Home, arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
+    let mut child = home
+        .command(&[&["demo", "--no-warm-up"], arguments].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    (child, output)
+}
+
+#[test]
+fn the_terminal_tells_a_story_of_a_dozen_lines() {
+    let home = Home::new();
+    let (mut child, output) = piped(&home, &["--speed", "600", "--for", "12s"]);
+    let lines: Vec<String> = output.lines().map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    let begun = lines
+        .iter()
+        .position(|it| it.contains("Press Ctrl-C to stop"));
+    let ended = lines.iter().position(|it| it == "Summary");
+    let story = &lines[begun.unwrap() + 1..ended.unwrap()];
+    let story: Vec<&String> = story.iter().filter(|it| !it.is_empty()).collect();
+    assert!((1..=15).contains(&story.len()), "{lines:#?}");
+}
+
+#[test]
+fn a_tour_shows_a_page_for_each_enter() {
+    let home = Home::new();
+    let (mut child, mut output) = piped(&home, &["--tour", "--listen", "127.0.0.1:0"]);
+    let mut input = child.stdin.take().unwrap();
+    let mut text = String::new();
+    for step in 1..=5 {
+        while !text.ends_with("Press Enter to go on.\n") {
+            assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
+        }
+        assert!(text.contains(&format!("{step}/5  ")), "{text}");
+        assert!(text.contains("/ui"), "{text}");
+        assert!(
+            !text.contains(&format!("{}/5  ", step + 1)),
+            "it waits: {text}"
+        );
+        text.clear();
+        input.write_all(b"\n").unwrap();
+    }
+    while !text.contains("That was the tour") {
+        assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
@@ -242,18 +365,16 @@ fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
         .spawn()
         .unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
+    let (mut line, mut folder) = (String::new(), String::new());
     while !line.contains("Press Ctrl-C to stop") {
         line.clear();
         let read = output.read_line(&mut line).unwrap();
         assert!(read > 0, "it ended before it began");
-        if let Some(folder) = line.trim_start().strip_prefix("files ") {
-            assert!(
-                Path::new(folder.trim()).join("almanack.db").exists(),
-                "{line}"
-            );
+        if let Some(path) = line.trim_start().strip_prefix("files ") {
+            folder = path.trim().to_owned();
         }
     }
+    assert!(Path::new(&folder).join("almanack.db").exists(), "{folder}");
     (child, output)
 }
 

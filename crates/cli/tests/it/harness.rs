@@ -75,6 +75,11 @@ impl Home {
 
     /// A line as a person types it into a shell.
     pub(crate) fn shell(&self, line: &str) -> Ran {
+        self.shell_command(line).output().unwrap().into()
+    }
+
+    /// The same, for tests that wait for it themselves.
+    pub(crate) fn shell_command(&self, line: &str) -> Command {
         let binary = std::path::Path::new(env!("CARGO_BIN_EXE_almanack"));
         let binaries = binary.parent().unwrap().display();
         let environment = self.environment.iter().map(|(name, value)| (name, value));
@@ -85,7 +90,7 @@ impl Home {
             .env_clear()
             .envs(environment)
             .env("PATH", format!("{binaries}:/usr/bin:/bin"));
-        shell.output().unwrap().into()
+        shell
     }
 
     /// The command, for tests that need its pipes in their own hands.

@@ -21,6 +21,7 @@ mod clock;
 mod cluster;
 mod demo;
 mod deploy;
+mod documents;
 mod drain;
 mod edition;
 mod event_delivery;

@@ -11,7 +11,7 @@ use super::{
     fault::{Effect, Rule},
     mind,
     spoil::{self, Completion},
-    task::{Message, Task, last_of_user},
+    task::{Message, Task, language_asked, last_of_user},
 };
 use crate::{
     fingerprint::fingerprint,
@@ -97,7 +97,11 @@ impl Work {
         if let Some(refused) = self.rule.as_ref().and_then(|rule| refused_by(rule, now)) {
             return Err(refused);
         }
-        let completion = spoil::answer(&task, &setup.sensitive_words, self.rule.as_ref());
+        let completion = spoil::answer(
+            &task,
+            (language_asked(&wanted.messages), &setup.sensitive_words),
+            self.rule.as_ref(),
+        );
         let completion = bounded(completion, wanted.max_tokens);
         let tokens = mind::tokens(completion.content.as_deref().unwrap_or_default());
         if let Some(asked) = &mut self.asked {

@@ -1,10 +1,16 @@
-//! The model's answers: short, deterministic, and in Simplified Chinese.
+//! The model's answers: short, deterministic, and in the language asked for.
 //!
-//! A translation puts frequent words into Chinese, keeps the others, and ends with a mark derived
-//! from the original. So every translation has a Chinese character, two titles rarely share one,
-//! and markup or quotes in a title survive, as a test for what prints it.
+//! The stories of the simulated news site are known: their titles and summaries were written by hand
+//! in English and Chinese. Of any other text it does what a cheap model would:
+//!
+//! - in English, a title stays, and a summary is the first sentences;
+//! - in Chinese, a translation puts frequent words into Chinese, keeps the others, and ends with a
+//!   mark derived from the original. So every translation has a Chinese character, two titles rarely
+//!   share one, and markup or quotes in a title survive, as a test for what prints it.
 
-use crate::{chance::Chance, fingerprint::bits};
+mod known;
+
+use crate::{chance::Chance, feeds::language::Language, fingerprint::bits};
 
 /// Characters of marks; 32, so that three of them distinguish 32,768 originals.
 const MARKS: &str = "松石云海山川星河风雪林泉竹梅兰菊江湖春夏秋冬晨暮青白朱玄金玉琴书";
@@ -17,6 +23,12 @@ const IDLE_WORDS: [&str; 16] = [
 const TOPIC_CHARS_MIN: usize = 5;
 /// The topic of a text without words.
 const NO_TOPIC: &str = "这一主题";
+/// What it says in English of a title, and of a text, that it cannot read.
+const FOREIGN_TITLE: &str = "A story in another language";
+const FOREIGN_TEXT: &str = "The text is in another language; the page has the original.";
+/// An English summary has at most so many sentences, none shorter than this.
+const SENTENCES_MAX: usize = 2;
+const SENTENCE_CHARS_MIN: usize = 6;
 const FIRST: [&str; 4] = [
     "这篇文章（MARK）围绕TOPIC展开，交代了它的背景和要解决的问题。",
     "本文（MARK）介绍了TOPIC的由来，并说明它为什么值得关注。",
@@ -51,11 +63,18 @@ pub(super) fn is_chinese(c: char) -> bool {
     ('\u{4e00}'..='\u{9fff}').contains(&c)
 }
 
-/// A title in Chinese. One that contains Chinese already stays unchanged.
-pub(super) fn translate(title: &str) -> String {
-    if title.chars().any(is_chinese) {
-        return title.to_owned();
-    }
+/// A title in a language. One in that language already stays unchanged.
+pub(super) fn translate(title: &str, language: Language) -> String {
+    let has_chinese = title.chars().any(is_chinese);
+    let drawn = || match (language, has_chinese) {
+        (Language::Chinese, false) => into_chinese(title),
+        (Language::Chinese, true) | (_, false) => title.to_owned(),
+        (_, true) => FOREIGN_TITLE.to_owned(),
+    };
+    known::title(title, language).unwrap_or_else(drawn)
+}
+
+fn into_chinese(title: &str) -> String {
     let mut translated = String::new();
     for word in title.split_whitespace() {
         let shown = translate_word(word);
@@ -90,7 +109,52 @@ pub(super) fn is_sensitive(title: &str, words: &[String]) -> bool {
 }
 
 /// Two or three sentences about a text, or as much of them as fits.
-pub(super) fn summarise(text: &str, chars_max: usize) -> String {
+pub(super) fn summarise(text: &str, language: Language, chars_max: usize) -> String {
+    let drawn = || match language {
+        Language::Chinese => in_chinese(text, chars_max),
+        _ => in_english(text, chars_max),
+    };
+    known::summary(text, language, chars_max).unwrap_or_else(drawn)
+}
+
+/// The first sentences that are in English.
+fn in_english(text: &str, chars_max: usize) -> String {
+    let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
+    let long = |it: &&str| it.is_ascii() && it.len() >= SENTENCE_CHARS_MIN;
+    let mut sentences = sentences.filter(long).take(SENTENCES_MAX).peekable();
+    if sentences.peek().is_none() {
+        return fitting([FOREIGN_TEXT], chars_max, Language::English);
+    }
+    fitting(sentences, chars_max, Language::English)
+}
+
+/// As many whole sentences as fit; of a first one that does not, the beginning.
+fn fitting<'a>(
+    sentences: impl IntoIterator<Item = &'a str>,
+    chars_max: usize,
+    language: Language,
+) -> String {
+    let (space, end) = match language {
+        Language::Chinese => ("", '。'),
+        _ => (" ", '.'),
+    };
+    let mut all = String::new();
+    for sentence in sentences {
+        let joint = if all.is_empty() { "" } else { space };
+        let longer = format!("{all}{joint}{sentence}");
+        if longer.chars().count() > chars_max {
+            if all.is_empty() {
+                all = longer.chars().take(chars_max.saturating_sub(1)).collect();
+                all.push(end);
+            }
+            break;
+        }
+        all = longer;
+    }
+    all
+}
+
+fn in_chinese(text: &str, chars_max: usize) -> String {
     let mut chance = Chance::new(bits(text));
     let topics = topics(text);
     let mut sentence = |forms: &[&str], place: usize| {

@@ -7,6 +7,7 @@ use super::{
     mind,
     task::{Shape, Task, Title},
 };
+use crate::feeds::language::Language;
 
 /// How much of a text is returned unchanged instead of a summary.
 const UNCHANGED_CHARS: usize = 200;
@@ -20,17 +21,21 @@ pub(super) struct Completion {
     pub(super) cut: bool,
 }
 
-/// Answers a task, spoiled where a rule says so.
-pub(super) fn answer(task: &Task, sensitive_words: &[String], rule: Option<&Rule>) -> Completion {
+/// Answers a task in a language, spoiled where a rule says so.
+pub(super) fn answer(
+    task: &Task,
+    (language, sensitive_words): (Language, &[String]),
+    rule: Option<&Rule>,
+) -> Completion {
     let effect = rule.map(|rule| rule.effect);
     let part = rule.and_then(|rule| rule.matching.contains.as_deref());
     let content = match (task, effect) {
         (Task::Summary { text, .. }, Some(Effect::Unchanged)) => {
             text.chars().take(UNCHANGED_CHARS).collect()
         }
-        (Task::Summary { text, chars_max }, _) => mind::summarise(text, *chars_max),
+        (Task::Summary { text, chars_max }, _) => mind::summarise(text, language, *chars_max),
         _ => {
-            let mut elements = elements(task, sensitive_words);
+            let mut elements = elements(task, language, sensitive_words);
             if let Some(effect) = effect {
                 spoil_elements(&mut elements, effect, task, part);
             }
@@ -40,9 +45,9 @@ pub(super) fn answer(task: &Task, sensitive_words: &[String], rule: Option<&Rule
     spoil_content(content, effect, task.titles().len())
 }
 
-fn elements(task: &Task, sensitive_words: &[String]) -> Vec<Value> {
+fn elements(task: &Task, language: Language, sensitive_words: &[String]) -> Vec<Value> {
     let element = |title: &Title| match task {
-        Task::Titles { shape, .. } => shown(title, *shape, mind::translate(&title.text)),
+        Task::Titles { shape, .. } => shown(title, *shape, mind::translate(&title.text, language)),
         _ if mind::is_sensitive(&title.text, sensitive_words) => {
             json!({ "index": title.index, "classification": "SENSITIVE" })
         }

@@ -4,11 +4,15 @@
 //! - titles, and the words SAFE and SENSITIVE around them: classify them;
 //! - anything else: summarise it.
 //!
+//! So is the language of the answer: English where the instructions ask for it, else Chinese.
+//!
 //! An article may contain a JSON array too. An array therefore counts as titles only if the message
 //! is hardly more than that array, ends with it, or mentions JSON before it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Deserializer, Value};
+
+use crate::feeds::language::Language;
 
 /// Default length of a summary, in characters.
 const SUMMARY_CHARS: usize = 300;
@@ -16,6 +20,8 @@ const SUMMARY_CHARS: usize = 300;
 const SUMMARY_CHARS_ASKED: std::ops::RangeInclusive<usize> = 10..=4_000;
 /// How far into a message instructions are looked for; what follows is the text itself.
 const INSTRUCTION_CHARS: usize = 400;
+/// How instructions ask for English.
+const ASKS_ENGLISH: [&str; 2] = ["into English", "in English"];
 /// What may follow the number that is a length.
 const LENGTH_UNITS: [&str; 8] = [
     "个字",
@@ -105,7 +111,7 @@ impl Task {
         let user = last_of_user(messages);
         let system: Vec<&str> = messages
             .iter()
-            .filter(|message| message.role == "system" || message.role == "developer")
+            .filter(|message| is_instruction(message))
             .map(|message| message.content.as_str())
             .collect();
         let system = system.join("\n");
@@ -146,6 +152,27 @@ impl Task {
             Self::Summary { .. } => &[],
         }
     }
+}
+
+/// The language that the instructions ask for; Chinese unless they ask for English.
+pub(super) fn language_asked(messages: &[Message]) -> Language {
+    let mut systems = messages.iter().filter(|it| is_instruction(it)).peekable();
+    let asks = |text: &str| ASKS_ENGLISH.iter().any(|words| text.contains(words));
+    let english = if systems.peek().is_some() {
+        systems.any(|message| asks(&message.content))
+    } else {
+        let start = last_of_user(messages).chars().take(INSTRUCTION_CHARS);
+        asks(&start.collect::<String>())
+    };
+    if english {
+        Language::English
+    } else {
+        Language::Chinese
+    }
+}
+
+fn is_instruction(message: &Message) -> bool {
+    message.role == "system" || message.role == "developer"
 }
 
 /// The last message of the user.

@@ -88,6 +88,17 @@ impl Page {
         found.map_or(Self::Article, |(_, page)| page)
     }
 
+    /// The language of its article, if that is one the catalogue is written in.
+    pub(super) fn language(self) -> Option<Language> {
+        match self {
+            Self::Article | Self::AboutBlocking | Self::Redirected { .. } | Self::Slow { .. } => {
+                Some(Language::English)
+            }
+            Self::Gb18030 => Some(Language::Chinese),
+            _ => None,
+        }
+    }
+
     /// The paragraphs of its article; none without an article.
     pub(super) fn article(self, chance: &mut Chance) -> Option<Vec<String>> {
         match self {

@@ -1,10 +1,12 @@
-//! Texts of stories, articles and comments: drawn sentences that read like news about computers.
+//! Texts of articles and comments: after what the catalogue says of a story, drawn sentences that
+//! read like news about computers.
 //!
-//! Paragraphs are long and end in full stops, because extractors rate text by that; titles carry
-//! `&`, `<` and quotes, so that missing escapes are detected.
+//! Paragraphs are long and end in full stops, because extractors rate text by that; titles and
+//! remarks carry `&`, `<` and quotes, so that missing escapes are detected.
 
 use std::sync::LazyLock;
 
+use super::catalogue;
 use crate::{chance::Chance, feeds::language::Language};
 
 /// What can be drawn, one to a line, in the order of [`Phrase`].
@@ -16,12 +18,8 @@ static PHRASES: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
 /// A group of phrases.
 #[derive(Debug, Clone, Copy)]
 enum Phrase {
-    Who,
-    Does,
-    How,
     Opening,
     Turn,
-    Remark,
     Name,
 }
 
@@ -31,15 +29,6 @@ fn filled(chance: &mut Chance, from: Phrase) -> String {
     let text = chance.pick(from).copied().unwrap_or_default();
     let number = chance.between(2, 99).to_string();
     text.replace('#', &number)
-}
-
-pub fn title(chance: &mut Chance) -> String {
-    let (who, does, how) = (
-        filled(chance, Phrase::Who),
-        filled(chance, Phrase::Does),
-        filled(chance, Phrase::How),
-    );
-    format!("{who} {does} {how}")
 }
 
 /// A sentence about the news.
@@ -87,7 +76,7 @@ pub fn about_blocking(chance: &mut Chance) -> Vec<String> {
 /// A comment on a story, paragraph by paragraph.
 pub fn remarks(chance: &mut Chance) -> Vec<String> {
     let count = chance.between(1, 3);
-    (0..count).map(|_| filled(chance, Phrase::Remark)).collect()
+    (0..count).map(|_| catalogue::remark(chance)).collect()
 }
 
 /// A user name.

@@ -16,12 +16,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{
+    catalogue::{self, Printed},
     markup,
     page::Page,
     prose,
     story::{Comment, Link, Story},
 };
-use crate::chance::Chance;
+use crate::{chance::Chance, feeds::language::Language};
 
 /// The first stories added manually.
 pub(super) const ADDED_FROM: i64 = 2_000_000_000;
@@ -36,6 +37,8 @@ pub const STORIES_PER_DAY_MAX: u32 = 5_000;
 /// 2006-10-09 as a number of days: before it there is nothing.
 const FIRST_DAY: i64 = 13_430;
 const DAY_S: i64 = 86_400;
+/// Of a thousand stories, how many have a text instead of a link, besides those that ask readers.
+const TEXT_PERMILLE: u64 = 30;
 /// Seconds between two comments of a story, at most.
 const COMMENT_EVERY_S: i64 = 120;
 
@@ -59,6 +62,9 @@ pub struct Site {
     pub stories_per_day: u32,
     /// How many days before today still have stories.
     pub history_days: u32,
+    /// Whether every story is popular, with points and a discussion; else few are, as on the real
+    /// site.
+    pub front_page: bool,
     /// Whether all pages are articles; else some are bad, about as many as on the real web.
     pub quiet: bool,
 }
@@ -96,6 +102,7 @@ impl Site {
             seed,
             stories_per_day,
             history_days: 30,
+            front_page: false,
             quiet: true,
         }
     }
@@ -108,7 +115,7 @@ impl Site {
 
     /// All stories of a day, oldest first, also those still to come.
     pub(super) fn day(&self, day: i64) -> Vec<Story> {
-        let count = i64::from(self.stories_per_day.min(STORIES_PER_DAY_MAX));
+        let count = self.count();
         (0..count)
             .map(|index| self.story(day, index, count))
             .collect()
@@ -118,22 +125,25 @@ impl Site {
         let id = (day - FIRST_DAY) * PER_DAY + index * PER_STORY;
         let mut chance = Chance::of(self.seed, &[salt::STORY, id.cast_unsigned()]);
         let second = day * DAY_S + second_of_day(index, count, &mut chance);
-        let points = points(&mut chance);
+        let points = points(self.front_page, &mut chance);
+        let printed = catalogue::at(self.seed, day, index, count);
         let mut story = Story {
             id,
             created_at: Timestamp::from_second(second).unwrap_or_default(),
-            title: prose::title(&mut chance),
+            title: printed.map_or_else(String::new, |it| it.title(Language::English)),
             author: prose::author(&mut chance),
             // The search has lost the points of a few.
             points: (!chance.happens(20)).then_some(points),
             link: Link::Page,
-            comments: comment_count(points, &mut chance),
+            comments: comment_count(points, self.front_page, &mut chance),
         };
-        if chance.happens(80) {
-            story.title = format!("Ask HN: {}?", story.title);
-            story.link = Link::Text(markup::text(&prose::remarks(&mut chance)));
-        } else if chance.happens(40) {
-            story.title = format!("Show HN: {}", story.title);
+        if printed.is_some_and(Printed::asks) || chance.happens(TEXT_PERMILLE) {
+            let lead = printed.map(|it| it.story.summary.of(Language::English).to_owned());
+            let text: Vec<String> = lead
+                .into_iter()
+                .chain(prose::remarks(&mut chance))
+                .collect();
+            story.link = Link::Text(markup::text(&text));
         }
         story
     }
@@ -188,10 +198,23 @@ impl Site {
         Page::draw(&mut chance)
     }
 
-    /// The article of a story's page, if it has one.
+    /// The article of a story's page, if it has one: what the catalogue says of it first.
     pub(super) fn article(&self, id: i64, page: Page) -> Option<Vec<String>> {
         let mut chance = Chance::of(self.seed, &[salt::ARTICLE, id.cast_unsigned()]);
-        page.article(&mut chance)
+        let drawn = page.article(&mut chance)?;
+        let lead = self.printed(id).zip(page.language());
+        let lead = lead.map(|(printed, language)| printed.story.summary.of(language).to_owned());
+        Some(lead.into_iter().chain(drawn).collect())
+    }
+
+    /// What the catalogue says of a drawn story.
+    fn printed(&self, id: i64) -> Option<Printed> {
+        let place = Place::of(id)?;
+        catalogue::at(self.seed, place.day, place.index, self.count())
+    }
+
+    fn count(&self) -> i64 {
+        i64::from(self.stories_per_day.min(STORIES_PER_DAY_MAX))
     }
 }
 
@@ -214,8 +237,10 @@ fn second_of_day(index: i64, count: i64, chance: &mut Chance) -> i64 {
 }
 
 /// Most stories get a handful, a few get thousands.
-fn points(chance: &mut Chance) -> i64 {
-    match chance.below(1000) {
+fn points(front_page: bool, chance: &mut Chance) -> i64 {
+    let drawn = chance.below(1000);
+    let drawn = if front_page { 900 + drawn / 10 } else { drawn };
+    match drawn {
         0..600 => chance.between(1, 4),
         600..850 => chance.between(5, 20),
         850..950 => chance.between(21, 100),
@@ -225,8 +250,10 @@ fn points(chance: &mut Chance) -> i64 {
 }
 
 /// Some stories with many points have few comments.
-fn comment_count(points: i64, chance: &mut Chance) -> u32 {
-    let (none, few, most) = if points > 50 {
+fn comment_count(points: i64, front_page: bool, chance: &mut Chance) -> u32 {
+    let (none, few, most) = if front_page {
+        (0, 50, i64::from(COMMENTS_MAX))
+    } else if points > 50 {
         (80, 180, i64::from(COMMENTS_MAX))
     } else {
         (400, 700, 9)

@@ -8,7 +8,8 @@ use super::links::tasks_in;
 use crate::ui::prelude::*;
 
 /// A running node sends a heartbeat every few seconds. After this long without one it has most
-/// likely lost its leases.
+/// likely lost its leases. In real time, because leases are chosen by it: a clock that runs faster
+/// has longer leases.
 const QUIET_AFTER: SignedDuration = SignedDuration::from_secs(60);
 /// A larger clock skew is highlighted.
 const SKEW_NOTABLE: SignedDuration = SignedDuration::from_millis(500);
@@ -59,10 +60,22 @@ fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
 }
 
 fn state(viewer: &Viewer, node: &Node) -> Markup {
-    badges! { viewer.lang, viewer.now.duration_since(node.seen_at) > QUIET_AFTER;
-        true => "failed", "no heartbeat for over 1 min", "超过 1 分钟无心跳";
-        false => "done", "running", "运行中";
+    let lang = viewer.lang;
+    let quiet_after = quiet_after(viewer.speed);
+    if viewer.now.duration_since(node.seen_at) <= quiet_after {
+        return badge("done", lang.pick("running", "运行中"));
     }
+    let span = length(lang, quiet_after);
+    badge(
+        "failed",
+        &say!(lang, "no heartbeat for over {span}", "超过 {span}无心跳"),
+    )
+}
+
+/// By a node's clock that runs so many times faster than real time.
+fn quiet_after(speed: f64) -> SignedDuration {
+    let quiet_s = QUIET_AFTER.as_secs_f64() * speed.max(1.0);
+    SignedDuration::try_from_secs_f64(quiet_s).unwrap_or(SignedDuration::MAX)
 }
 
 /// The clock skew of a node and its direction.
@@ -114,5 +127,22 @@ fn queues(viewer: &Viewer, depths: &[Depth]) -> Markup {
         "Waiting", "等待" { td { a href=(of_kind(depth)) { (depth.waiting) } } }
         "Due", "其中已到期" { td { a href=(of_kind(depth)) { (depth.due) } } }
         "First due", "最早到期" { td { (viewer.at_or_dash(depth.first_due_at)) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_quiet_after_a_minute_of_real_time_at_any_speed() {
+        for (speed, expected) in [
+            (0.5, SignedDuration::from_mins(1)),
+            (1.0, SignedDuration::from_mins(1)),
+            (60.0, SignedDuration::from_hours(1)),
+            (f64::MAX, SignedDuration::MAX),
+        ] {
+            assert_eq!(quiet_after(speed), expected, "{speed}");
+        }
     }
 }

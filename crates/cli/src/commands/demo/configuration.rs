@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use almanack_adapters::alert::Language;
 use almanack_lab::demo::{
     ALERTS, BOT_TOKEN, CHANNEL, FLAKY_HOOK, KEY, Outside, REPOSITORY, SLOW_HOOK, WORKFLOW,
 };
@@ -59,6 +60,8 @@ pub(super) fn load(folder: &Folder, plan: &Plan, listen: &str) -> Result<(Settin
     let mut settings = checked(config::load(&inputs, Need::Everything))?;
     settings.node.lease = plan.lease();
     settings.node.drain = plan.drain();
+    settings.alerts.every = plan.watch_every();
+    plan.widen(&mut settings.alerts.bounds);
     if let DefaultEdition::On(edition) = &mut settings.editions.default {
         edition.rules.batch_time = plan.batch_time();
         edition.rules.delivery_time = plan.delivery_time();
@@ -102,10 +105,14 @@ fn edition(folder: &Path, plan: &Plan, outside: &Outside) -> String {
     let (owner, name) = REPOSITORY;
     let site = toml_text(&folder.join("site").display().to_string());
     let (ticks, zone, chain) = (plan.ticks(), plan.zone, plan.chain);
+    let (title, language) = match plan.language {
+        Language::English => ("The Demo Daily", "en"),
+        Language::Chinese => ("演示日报", "zh-CN"),
+    };
     format!(
         "[edition]\n\
-         title = \"The Demo Daily\"\n\
-         language = \"en\"\n\
+         title = \"{title}\"\n\
+         language = \"{language}\"\n\
          schedule = \"{ticks}\"\n\
          tz = \"{zone}\"             # where it was morning when the demo started\n\
          stories = 24\n\

@@ -2,16 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use almanack_adapters::alert::Language;
 use almanack_core::{
     edition::{Account, EditionId, State, batch, delivery},
     store::{EditionFilter, Store},
 };
 
-use super::line::{Lines, counted};
+use super::line::{Lines, Scene, Who, counted};
 use crate::{failure::Result, output::Ink};
 
 /// Editions to read: the newest, and the previous one, which may still be open.
 const EDITIONS_MAX: usize = 2;
+
+/// A line about an edition.
+type News = (Option<Scene>, Ink, String);
 
 /// What was printed about one edition.
 #[derive(Debug, Default)]
@@ -28,7 +32,7 @@ struct Progress {
 
 impl Progress {
     /// What has not been printed yet.
-    fn news(&mut self, account: &Account) -> Vec<(Ink, String)> {
+    fn news(&mut self, account: &Account, language: Language) -> Vec<News> {
         let mut news = Vec::new();
         let state = account.edition.state;
         let before = self.state.replace(state);
@@ -37,19 +41,24 @@ impl Progress {
             self.published = Some((account.counts().completed, destinations(account).len()));
         }
         if before.is_none() {
-            news.push((Ink::Plain, "started".to_owned()));
+            news.push((None, Ink::Plain, "started".to_owned()));
         }
         if before.is_none_or(|it| it < State::ListFetched) && !account.stories.is_empty() {
-            let stories = counted(account.counts().total, "story");
-            news.push((Ink::Plain, format!("{stories} chosen from the news site")));
+            let total = account.counts().total;
+            let what = language.choose(
+                format!("{} chosen from the news site", counted(total, "story")),
+                format!("从新闻站选出 {total} 篇"),
+            );
+            news.push((Some(Scene::StoriesChosen), Ink::Plain, what));
         }
         for batch in &account.batches {
             if batch.status != batch::Status::Running && self.batches.insert(batch.index) {
-                news.push((batch_ink(batch.status), batch_line(batch, account)));
+                let what = batch_line(batch, account, language);
+                news.push((Some(Scene::BatchDone), batch_ink(batch.status), what));
             }
         }
         if before != Some(state) {
-            news.extend(arrived(account));
+            news.extend(arrived(account, language));
         }
         for delivery in &account.deliveries {
             let refused = delivery.state == delivery::State::Failed;
@@ -58,7 +67,7 @@ impl Progress {
             };
             let what = format!("{} refused it, will retry: {why}", delivery.destination);
             if self.refusals.insert(what.clone()) {
-                news.push((Ink::Bad, what));
+                news.push((None, Ink::Bad, what));
             }
         }
         news
@@ -66,14 +75,17 @@ impl Progress {
 }
 
 /// The line for an edition that has just reached its state.
-fn arrived(account: &Account) -> Option<(Ink, String)> {
+fn arrived(account: &Account, language: Language) -> Option<News> {
     let state = account.edition.state;
     match state {
-        State::Aggregating => Some((Ink::Plain, "rendered; delivering".to_owned())),
-        State::Published => Some((Ink::Good, published(account))),
+        State::Aggregating => Some((None, Ink::Plain, "rendered; delivering".to_owned())),
+        State::Published => {
+            let scene = Some(Scene::EditionPublished);
+            Some((scene, Ink::Good, published(account, language)))
+        }
         State::Empty | State::Archived => {
             let why = account.edition.reason.as_deref().unwrap_or_default();
-            Some((Ink::Bad, format!("{state}: {why}")))
+            Some((None, Ink::Bad, format!("{state}: {why}")))
         }
         State::Init | State::ListFetched | State::Processing => None,
     }
@@ -102,8 +114,9 @@ impl Editions {
             let Some(account) = store.load_account(edition.id).await? else {
                 continue;
             };
-            for (ink, what) in progress.news(&account) {
-                lines.add("edition", ink, format!("{}: {what}", edition.id));
+            for (scene, ink, what) in progress.news(&account, lines.language) {
+                let what = format!("{}: {what}", edition.id);
+                lines.push(Who::Edition, ink, what, scene);
             }
         }
         Ok(())
@@ -143,15 +156,20 @@ fn batch_ink(status: batch::Status) -> Ink {
     }
 }
 
-fn batch_line(batch: &batch::Batch, account: &Account) -> String {
+fn batch_line(batch: &batch::Batch, account: &Account, language: Language) -> String {
     let before = account.batches.iter().filter(|it| it.index <= batch.index);
     let taken: u32 = before.map(|it| it.story_count).sum();
-    format!(
-        "batch {} read, translated and summarized {} stories with {}; {taken} of {} done",
-        batch.index,
-        batch.story_count,
-        counted(batch.spend.requests, "request"),
-        account.counts().total
+    let (index, count, total) = (batch.index, batch.story_count, account.counts().total);
+    let requests = batch.spend.requests;
+    language.choose(
+        format!(
+            "batch {index} read, translated and summarized {count} stories with {}; \
+             {taken} of {total} done",
+            counted(requests, "request"),
+        ),
+        format!(
+            "第 {index} 批阅读、翻译、摘要了 {count} 篇，用了 {requests} 次请求；已完成 {taken}/{total}"
+        ),
     )
 }
 
@@ -162,14 +180,17 @@ fn destinations(account: &Account) -> BTreeSet<&str> {
     confirmed.map(|it| it.destination.as_str()).collect()
 }
 
-fn published(account: &Account) -> String {
+fn published(account: &Account, language: Language) -> String {
     let places: Vec<&str> = destinations(account).into_iter().collect();
     let took = account.edition.published_at;
-    let took = took.map(|at| at.duration_since(account.edition.started_at));
+    let took = took.map(|at| at.duration_since(account.edition.created_at));
     let took = took.map(crate::when::took).unwrap_or_default();
-    format!(
-        "PUBLISHED with {} stories to {} and its own pages, {took} after it started",
-        account.counts().completed,
-        places.join(", "),
+    let (completed, places) = (account.counts().completed, places.join(", "));
+    language.choose(
+        format!(
+            "PUBLISHED with {completed} stories to {places} and its own pages, \
+             {took} after it started"
+        ),
+        format!("已发布 {completed} 篇，送达 {places} 和自带页面，距开始 {took}"),
     )
 }

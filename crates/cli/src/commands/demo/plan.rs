@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use almanack_adapters::clock::Speed;
+use almanack_adapters::{alert::Language, clock::Speed};
+use almanack_core::alert::facts::Bounds;
 use jiff::{SignedDuration, Timestamp, Unit, tz::TimeZone};
 
 use crate::when::show_duration;
@@ -18,6 +19,20 @@ const LEASE: Duration = Duration::from_secs(20);
 /// How long a batch of an edition and a delivery may take, in real time.
 const BATCH_TIME: Duration = Duration::from_secs(20);
 const DELIVERY_TIME: Duration = Duration::from_secs(10);
+/// From one round of the watch to the next, in real time.
+const WATCH_EVERY: Duration = Duration::from_millis(500);
+/// How long something must be wrong before an alert, in real time: a heartbeat that is missing (three
+/// leases), work that is late or was not planned, that nobody starts, that does not end.
+const GONE: Duration = Duration::from_secs(60);
+const LATE: Duration = Duration::from_secs(10);
+const UNCLAIMED: Duration = Duration::from_secs(30);
+const STUCK: Duration = Duration::from_secs(120);
+/// Yesterday is made so fast that a second of a busy machine is hours: being late by less is no news.
+const YESTERDAY_LATE: SignedDuration = SignedDuration::from_hours(6);
+/// Checks are counted for minutes only, over which chance decides, in percent of the budget.
+const BUDGET_PERCENT: u32 = 400;
+/// Checks per day and source, as `sources.checks_per_day` has it by default.
+const CHECKS_PER_DAY: u64 = 24;
 /// How long the node drains after Ctrl-C, in real time.
 const DRAIN: Duration = Duration::from_secs(3);
 /// Up to this speed an edition grows batch by batch, a tick every few real seconds. At higher
@@ -65,11 +80,13 @@ pub(super) struct Plan {
     pub(super) hour: i8,
     /// Whether one tick builds the whole edition; otherwise it grows batch by batch.
     pub(super) chain: bool,
+    /// The language of the edition, and of what is printed.
+    pub(super) language: Language,
 }
 
 impl Plan {
     /// The plan of a demo that starts at `wall`.
-    pub(super) fn new(wall: Timestamp, speed: Speed) -> Self {
+    pub(super) fn new(wall: Timestamp, speed: Speed, language: Language) -> Self {
         let hour_at = full_hour(wall);
         let lead = speed.shown(Duration::from_secs(LEAD_S));
         let utc = hour_at.to_zoned(TimeZone::UTC).hour();
@@ -80,6 +97,7 @@ impl Plan {
             zone,
             hour,
             chain: speed.times() > BATCHWISE_MAX,
+            language,
         }
     }
 
@@ -168,11 +186,35 @@ impl Plan {
         self.shown(15).clamp(shortest, usual)
     }
 
-    /// Checks per day and source: about one every 15 real seconds, and never less than the default:
-    /// 24.
+    /// Checks per day and source: as usual, so that what was learned decides when to check. Where an
+    /// hour takes long, about one every 15 real seconds, so that there is something to see.
     pub(super) fn checks_per_day(&self) -> u64 {
+        if !self.is_slow() {
+            return CHECKS_PER_DAY;
+        }
         let apart = self.shown(15).as_secs().unsigned_abs().max(1);
-        (86_400 / apart).clamp(24, 1_440)
+        (86_400 / apart).clamp(CHECKS_PER_DAY, 1_440)
+    }
+
+    /// From one round of the watch to the next; never less than usual.
+    pub(super) fn watch_every(&self) -> SignedDuration {
+        let usual = SignedDuration::from_secs(20);
+        self.speed.shown(WATCH_EVERY).max(usual)
+    }
+
+    /// Widens the bounds of alerts: leases and the machine's slowness are in real time, and a fast
+    /// clock makes them long.
+    pub(super) fn widen(&self, bounds: &mut Bounds) {
+        let least = |bound: &mut SignedDuration, real| {
+            *bound = self.speed.shown(real).max(*bound);
+        };
+        least(&mut bounds.gone, GONE);
+        least(&mut bounds.late, LATE);
+        least(&mut bounds.missing, LATE);
+        bounds.late = bounds.late.max(YESTERDAY_LATE);
+        bounds.budget_percent = bounds.budget_percent.max(BUDGET_PERCENT);
+        least(&mut bounds.unclaimed, UNCLAIMED);
+        least(&mut bounds.stuck, STUCK);
     }
 
     /// How often the configuration is reloaded.
@@ -230,7 +272,7 @@ mod tests {
 
     fn plan(times: f64) -> Plan {
         let wall = "2026-11-15T17:22:32Z".parse().unwrap();
-        Plan::new(wall, Speed::new(times).unwrap())
+        Plan::new(wall, Speed::new(times).unwrap(), Language::English)
     }
 
     #[test]
@@ -282,6 +324,20 @@ mod tests {
                 assert!(plan.speed.real(guard) >= Duration::from_secs(10), "{times}");
             }
             assert!(plan.floor() <= SignedDuration::from_mins(15), "{times}");
+            // A node beats three times in a lease: no beat that is on time raises an alert.
+            let mut bounds = Bounds::default();
+            plan.widen(&mut bounds);
+            assert!(bounds.gone >= plan.lease() + plan.lease(), "{times}");
+            for bound in [bounds.late, bounds.missing, bounds.unclaimed, bounds.stuck] {
+                assert!(plan.speed.real(bound) >= LATE, "{times}");
+            }
+        }
+    }
+
+    #[test]
+    fn sources_are_checked_as_often_as_usual_where_an_hour_passes_while_people_watch() {
+        for (times, checks) in [(1.0, 1_440), (10.0, 576), (60.0, 24), (3_600.0, 24)] {
+            assert_eq!(plan(times).checks_per_day(), checks, "at {times}");
         }
     }
 }

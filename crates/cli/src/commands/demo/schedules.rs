@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use almanack_adapters::alert::Language;
 use almanack_core::{
     plan::{Definition, Reason, Schedule, Slot, Verdict},
     store::{LedgerPage, ScheduleFilter, Store},
@@ -9,7 +10,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::line::{Lines, counted};
+use super::line::{Lines, Scene, Who, counted};
 use crate::{config::settings::edition, failure::Result, output::Ink};
 
 /// Ledger rows read per look; fewer fire between two looks.
@@ -76,8 +77,7 @@ impl Schedules {
             *self.unreported.entry(what).or_default() += new;
             return;
         }
-        let (ink, what) = first(schedule.name.as_str(), &definition, row);
-        lines.add("schedule", ink, what);
+        first(schedule.name.as_str(), &definition, row, lines);
     }
 
     /// Starts counting anew.
@@ -94,7 +94,7 @@ impl Schedules {
         let skipped = skipped.map(|(why, count)| format!("{count} skipped ({why})"));
         let parts: Vec<String> = fired.into_iter().chain(skipped).collect();
         if !parts.is_empty() {
-            lines.add("schedule", Ink::Faint, parts.join(", "));
+            lines.add(Who::Schedule, Ink::Faint, parts.join(", "));
         }
     }
 
@@ -118,15 +118,25 @@ impl Schedules {
 }
 
 /// The line for a schedule's first firing or skip.
-fn first(name: &str, definition: &Definition, row: &Slot) -> (Ink, String) {
+fn first(name: &str, definition: &Definition, row: &Slot, lines: &mut Lines) {
     if !row.verdict.is_fired() {
-        let why = why(row.verdict);
-        return (Ink::Notable, format!("{name} skipped a slot: {why}"));
+        let what = format!("{name} skipped a slot: {}", why(row.verdict));
+        let overlaps = row.verdict == Verdict::Skipped(Reason::Overlap);
+        let scene = overlaps.then_some(Scene::SlotSkipped);
+        let chinese = || format!("{name} 跳过了一个时刻：上一次触发尚未结束");
+        let what = match lines.language {
+            Language::Chinese if overlaps => chinese(),
+            _ => what,
+        };
+        return lines.push(Who::Schedule, Ink::Notable, what, scene);
     }
     let (expression, tz) = (&definition.expression, &definition.tz);
     let at = aimed_at(&definition.target);
-    let what = format!("first firing of {name} (`{expression}`, {tz}) at {at}");
-    (Ink::Good, what)
+    let what = lines.pick(
+        format!("first firing of {name} (`{expression}`, {tz}) at {at}"),
+        format!("{name} 首次触发（`{expression}`，{tz}）"),
+    );
+    lines.add_scene(Scene::SlotFired, Who::Schedule, Ink::Good, what);
 }
 
 fn why(verdict: Verdict) -> &'static str {

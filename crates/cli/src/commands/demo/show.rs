@@ -1,8 +1,9 @@
 //! Follows all parts of the demo and prints what they do in few lines.
 //!
 //! The article service and its authors report what they do; schedules, sources and editions are
-//! read from the store every half second. The first occurrence of something is printed at once,
-//! repetitions are summarized every few seconds.
+//! read from the store every half second. The story is the first occurrence of each of a dozen
+//! scenes. With every event, repetitions are summarized every few seconds. During a tour, the story
+//! waits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,8 +18,13 @@ use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    editions::Editions, line::Lines, plan::Plan, schedules::Schedules, sources::Sources,
+    editions::Editions,
+    line::{Lines, Printer},
+    plan::Plan,
+    schedules::Schedules,
+    sources::Sources,
     story::Story,
+    tour::Tour,
 };
 use crate::{
     failure::Result,
@@ -51,6 +57,7 @@ pub(super) struct Show {
     schedules: Schedules,
     sources: Sources,
     editions: Editions,
+    printer: Printer,
     looks: u64,
     next_scene: u64,
 }
@@ -61,7 +68,7 @@ impl Show {
         store: Arc<dyn Store>,
         clock: Arc<SpedClock>,
         plan: Plan,
-        editor: Editor,
+        (editor, printer): (Editor, Printer),
     ) -> Self {
         Self {
             store,
@@ -72,6 +79,7 @@ impl Show {
             schedules: Schedules::default(),
             sources: Sources::default(),
             editions: Editions::default(),
+            printer,
             looks: 0,
             next_scene: LOOKS_BEFORE_SCENE,
         }
@@ -79,22 +87,31 @@ impl Show {
 
     /// Ignores everything up to now: it belongs to the warm-up.
     pub(super) async fn begin(&mut self) -> Result<()> {
-        self.read(&mut Lines::at(self.clock.now())).await?;
+        let mut lines = self.lines();
+        self.read(&mut lines).await?;
         self.schedules.begin();
         self.sources.begin();
         Ok(())
+    }
+
+    fn lines(&self) -> Lines {
+        Lines::at(self.clock.now(), self.plan.language)
     }
 
     /// Prints what happens until `stop`.
     pub(super) async fn follow(
         &mut self,
         mut reports: Reports,
+        mut tour: Option<Tour>,
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<()> {
         let mut waiting = Box::pin(pause(LOOK_EVERY));
+        if let Some(tour) = &mut tour {
+            self.printer.waits = tour.step(output)?;
+        }
         loop {
-            let mut lines = Lines::at(self.clock.now());
+            let mut lines = self.lines();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
@@ -103,6 +120,10 @@ impl Show {
                     self.look(&mut lines).await?;
                     waiting = Box::pin(pause(LOOK_EVERY));
                 }
+                () = pressed(&mut tour) => if let Some(mut walked) = tour.take() {
+                    self.printer.waits = walked.step(output)?;
+                    tour = self.printer.waits.then_some(walked);
+                },
                 Some(act) = reports.authors.recv() => self.story.author(&act, &mut lines),
                 activity = reports.service.recv() => match activity {
                     Ok(activity) => {
@@ -113,7 +134,7 @@ impl Show {
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
             }
-            lines.print(output)?;
+            self.printer.print(&lines, output)?;
         }
     }
 
@@ -147,13 +168,15 @@ impl Show {
     /// Prints the summary.
     pub(super) async fn end(&mut self, outside: &Outside, output: &mut Output) -> Result<()> {
         // Include what happened since the last look.
-        self.look(&mut Lines::at(self.clock.now())).await?;
+        let mut lines = self.lines();
+        self.look(&mut lines).await?;
         let faults = self.story.faults + outside.refused();
         let survived = format!(
             "{faults} refused, lost or late responses of services and partners; \
              {} messages on Telegram",
             outside.messages()
         );
+        let pick = |english, chinese| self.plan.language.choose(english, chinese);
         let rows = [
             ("collects", self.sources.summary()),
             ("prepares", self.editions.prepares()),
@@ -163,11 +186,19 @@ impl Show {
             ("fires", self.schedules.summary()),
             ("survives", survived),
         ];
-        output.line("\nSummary")?;
+        output.line(pick("\nSummary", "\n小结（英文）"))?;
         for (part, result) in rows {
             let part = output.paint(Ink::Faint, &format!("{part:10}"));
             output.line(&format!("  {part} {result}"))?;
         }
         output.flush()
+    }
+}
+
+/// Waits for the next step of a tour, if there is one.
+async fn pressed(tour: &mut Option<Tour>) {
+    match tour {
+        Some(tour) => tour.pressed().await,
+        None => std::future::pending().await,
     }
 }

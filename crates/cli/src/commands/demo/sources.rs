@@ -8,7 +8,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::line::{Lines, counted, quoted};
+use super::line::{Lines, Scene, Who, counted, quoted};
 use crate::{failure::Result, output::Ink};
 
 const SOURCES_MAX: usize = 200;
@@ -81,7 +81,11 @@ impl Sources {
             self.counts.learned += 1;
         }
         let why = source.reason.clone().unwrap_or_default();
-        let sentence = format!("next check {}: {why}", lines.until(next));
+        let next = lines.until(next);
+        let sentence = lines.pick(
+            format!("next check {next}: {why}"),
+            format!("按学到的规律，下次检查在 {next}"),
+        );
         self.next = Some((source.definition.name.clone(), sentence));
     }
 
@@ -97,8 +101,12 @@ impl Sources {
         let usual = "unusually quiet";
         let error = source.stats.last_error.as_deref().unwrap_or(usual);
         let (name, why) = (quoted(&source.definition.name), attention.as_str());
-        let what = format!("{name} needs attention ({why}): {error}");
-        lines.add("sources", Ink::Bad, what);
+        let what = lines.pick(
+            format!("{name} needs attention ({why}): {error}"),
+            format!("{name} 需要关注：{error}"),
+        );
+        let scene = is_readable(&source.definition.name, lines).then_some(Scene::SourceInNeed);
+        lines.push(Who::Sources, Ink::Bad, what, scene);
     }
 
     /// Starts counting anew; learned rhythms stay.
@@ -128,12 +136,14 @@ impl Sources {
             counted(counts.checks - before.checks, "check"),
             counted(counts.entries - before.entries, "new entry")
         );
-        lines.add("sources", Ink::Plain, what);
+        lines.add(Who::Sources, Ink::Plain, what);
         if let Some((name, sentence)) = self.next.take() {
             let early = self.highlighted < LEARNED_REPORTED_MAX;
             self.highlighted += 1;
             let ink = if early { Ink::Notable } else { Ink::Faint };
-            lines.add("sources", ink, format!("{}: {sentence}", quoted(&name)));
+            let what = format!("{}: {sentence}", quoted(&name));
+            let scene = is_readable(&name, lines).then_some(Scene::RhythmLearned);
+            lines.push(Who::Sources, ink, what, scene);
         }
     }
 
@@ -149,4 +159,9 @@ impl Sources {
             self.needy.len()
         )
     }
+}
+
+/// Whether readers of the story can read a name: feeds are in five languages.
+fn is_readable(name: &str, lines: &Lines) -> bool {
+    lines.pick(name.is_ascii(), true)
 }

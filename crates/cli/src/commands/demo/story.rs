@@ -15,7 +15,7 @@ use almanack_lab::{
 };
 use jiff::Timestamp;
 
-use super::line::{Lines, counted, quoted};
+use super::line::{Lines, Scene, Who, counted, quoted};
 use crate::{failure::Result, output::Ink};
 
 /// What has been printed so far.
@@ -37,7 +37,7 @@ impl Story {
     pub(super) fn author(&mut self, act: &authors::AuthorActivity, lines: &mut Lines) {
         lines.now = act.at;
         let Outcome::Accepted { article_id } = act.outcome else {
-            return lines.add("author", Ink::Faint, "too late; nothing changed");
+            return lines.add(Who::Author, Ink::Faint, "too late; nothing changed");
         };
         if let Action::Write { title, .. } = &act.action {
             self.titles.insert(article_id, title.clone());
@@ -46,7 +46,12 @@ impl Story {
         let (name, did) = match &act.action {
             Action::Write { publish_at, .. } => {
                 let when = lines.until(*publish_at);
-                ("written", format!("wrote {title}, to be published {when}"))
+                let did = lines.pick(
+                    format!("wrote {title}, to be published {when}"),
+                    format!("写了 {title}，定于 {when}发布"),
+                );
+                self.count("written", article_id);
+                return lines.add_scene(Scene::ArticleWritten, Who::Author, Ink::Plain, did);
             }
             Action::Move(change) => {
                 let when = lines.until(change.publish_at);
@@ -56,7 +61,7 @@ impl Story {
             Action::Withdraw { .. } => ("withdrawn", format!("withdrew {title}")),
         };
         self.count(name, article_id);
-        lines.add("author", Ink::Plain, did);
+        lines.add(Who::Author, Ink::Plain, did);
     }
 
     /// Counts an accepted change, which Almanack will answer.
@@ -96,8 +101,11 @@ impl Story {
         };
         self.count("rescheduled during an attempt", article_id);
         let (title, when) = (self.title(article_id), lines.until(publish_at));
-        let what = format!("rescheduled {title} to be published {when}, during a publish attempt");
-        lines.add("editor", Ink::Notable, what);
+        let what = lines.pick(
+            format!("rescheduled {title} to be published {when}, during a publish attempt"),
+            format!("在发布进行之中把 {title} 改到 {when}"),
+        );
+        lines.add_scene(Scene::ChangedWhileRunning, Who::Editor, Ink::Notable, what);
         Ok(true)
     }
 
@@ -112,7 +120,10 @@ impl Story {
             Activity::EventsSettled { .. } => return self.answers(store, lines).await,
             Activity::Published { article_id } => {
                 *self.published.entry(*article_id).or_default() += 1;
-                (Ink::Good, format!("published {}", self.title(*article_id)))
+                let title = self.title(*article_id);
+                let what = lines.pick(format!("published {title}"), format!("发布了 {title}"));
+                lines.add_scene(Scene::ArticlePublished, Who::Service, Ink::Good, what);
+                return Ok(());
             }
             Activity::Audited {
                 article_id,
@@ -124,8 +135,12 @@ impl Story {
             Activity::WithoutEffect { article_id, code } => {
                 self.without_effect += 1;
                 let title = self.title(*article_id);
-                let what = format!("a call for {title} had no effect ({code})");
-                (Ink::Faint, what)
+                let what = lines.pick(
+                    format!("a call for {title} had no effect ({code})"),
+                    format!("对 {title} 的一次调用没有生效（{code}）"),
+                );
+                lines.add_scene(Scene::CallWithoutEffect, Who::Service, Ink::Faint, what);
+                return Ok(());
             }
             Activity::Faulted { task_id, fault } => {
                 self.faults += 1;
@@ -139,7 +154,7 @@ impl Story {
             }
             Activity::Audited { .. } => return Ok(()),
         };
-        lines.add("service", ink, what);
+        lines.add(Who::Service, ink, what);
         Ok(())
     }
 
@@ -165,8 +180,16 @@ impl Story {
                 Rule::Cancelled => String::new(),
                 _ => format!(", due {}", lines.until(task.execute_at)),
             };
-            let what = format!("task {} for {title}: {}{due}", task.id, explained(rule));
-            lines.add("almanack", Ink::Notable, what);
+            let task = task.id;
+            let what = match rule {
+                Rule::CancelledAndInserted => lines.pick(
+                    format!("task {task} for {title}: {}{due}", explained(rule)),
+                    format!("任务 {task}（{title}）：{rule}，正在进行的尝试作废，由新任务代替"),
+                ),
+                _ => format!("task {task} for {title}: {}{due}", explained(rule)),
+            };
+            let scene = (rule == Rule::CancelledAndInserted).then_some(Scene::ChangeDecided);
+            lines.push(Who::Almanack, Ink::Notable, what, scene);
         }
         Ok(())
     }

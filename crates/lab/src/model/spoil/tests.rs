@@ -14,7 +14,9 @@ fn titles(texts: &[&str], shape: Shape) -> Task {
 
 fn say(task: &Task, effect: Effect) -> String {
     let rule = Rule::any(When::Always, effect);
-    answer(task, &[], Some(&rule)).content.unwrap()
+    answer(task, (Language::Chinese, &[]), Some(&rule))
+        .content
+        .unwrap()
 }
 
 fn parse(content: &str) -> Vec<Value> {
@@ -24,7 +26,11 @@ fn parse(content: &str) -> Vec<Value> {
 #[test]
 fn arrays_are_spoiled_each_in_its_way() {
     let task = titles(&["a1", "b2", "c3"], Shape::Strings);
-    let right = parse(&answer(&task, &[], None).content.unwrap());
+    let right = parse(
+        &answer(&task, (Language::Chinese, &[]), None)
+            .content
+            .unwrap(),
+    );
     let [a, b, c] = [&right[0], &right[1], &right[2]].map(Value::clone);
     let (empty, null) = (json!(""), Value::Null);
     for (effect, expected) in [
@@ -50,7 +56,10 @@ fn objects_keep_their_indices_wherever_they_go() {
         (&shuffled[0]["index"], &shuffled[1]["index"]),
         (&json!(1), &json!(0))
     );
-    assert_eq!(shuffled[0]["title"], mind::translate("b2"));
+    assert_eq!(
+        shuffled[0]["title"],
+        mind::translate("b2", Language::Chinese)
+    );
     let repeated = parse(&say(&task, Effect::RepeatedIndex));
     assert_eq!(repeated[1]["index"], 0);
     let null = parse(&say(&task, Effect::ElementNull));
@@ -66,17 +75,31 @@ fn poison_spoils_the_element_that_holds_it() {
         (Effect::Unchanged, json!("b2")),
     ] {
         let rule = Rule::poison("b2", effect);
-        let spoiled = parse(&answer(&task, &[], Some(&rule)).content.unwrap());
+        let spoiled = parse(
+            &answer(&task, (Language::Chinese, &[]), Some(&rule))
+                .content
+                .unwrap(),
+        );
         assert_eq!(spoiled[1], expected, "{effect:?}");
-        assert_eq!(spoiled[0], mind::translate("a1"), "{effect:?}");
-        assert_eq!(spoiled[2], mind::translate("c3"), "{effect:?}");
+        assert_eq!(
+            spoiled[0],
+            mind::translate("a1", Language::Chinese),
+            "{effect:?}"
+        );
+        assert_eq!(
+            spoiled[2],
+            mind::translate("c3", Language::Chinese),
+            "{effect:?}"
+        );
     }
 }
 
 #[test]
 fn content_is_wrapped_emptied_or_cut() {
     let task = titles(&["a1", "b2"], Shape::Strings);
-    let right = answer(&task, &[], None).content.unwrap();
+    let right = answer(&task, (Language::Chinese, &[]), None)
+        .content
+        .unwrap();
     for effect in [Effect::Prose, Effect::ProseWithBrackets, Effect::Fence] {
         let spoiled = say(&task, effect);
         assert!(spoiled.contains(&right) && spoiled != right, "{spoiled}");
@@ -85,8 +108,15 @@ fn content_is_wrapped_emptied_or_cut() {
     assert_eq!(say(&task, Effect::TrailingComma), format!("{open},]"));
     assert_eq!(say(&task, Effect::EmptyContent), "");
     let null = Rule::any(When::Always, Effect::NullContent);
-    assert_eq!(answer(&task, &[], Some(&null)).content, None);
-    let cut = answer(&task, &[], Some(&Rule::any(When::Always, Effect::CutOff)));
+    assert_eq!(
+        answer(&task, (Language::Chinese, &[]), Some(&null)).content,
+        None
+    );
+    let cut = answer(
+        &task,
+        (Language::Chinese, &[]),
+        Some(&Rule::any(When::Always, Effect::CutOff)),
+    );
     assert!(cut.cut && right.starts_with(&cut.content.unwrap()));
 }
 
@@ -96,7 +126,9 @@ fn a_summary_has_no_elements_to_spoil() {
         text: "Tides rise and fall.".to_owned(),
         chars_max: 300,
     };
-    let right = answer(&task, &[], None).content.unwrap();
+    let right = answer(&task, (Language::Chinese, &[]), None)
+        .content
+        .unwrap();
     for effect in [Effect::OneLess, Effect::Shuffled, Effect::TrailingComma] {
         assert_eq!(say(&task, effect), right, "{effect:?}");
     }

@@ -131,3 +131,27 @@ fn the_length_of_a_summary_is_the_one_asked_for() {
         assert_eq!(chars_max, chars, "{system} {user}");
     }
 }
+
+#[test]
+fn the_language_is_the_one_the_instructions_ask_for() {
+    for (system, user, language) in [
+        ("Translate into English.", "Tides", Language::English),
+        (
+            "Write in English, in at most 300 characters.",
+            "x",
+            Language::English,
+        ),
+        (
+            "Write in Simplified Chinese.",
+            "A book in English",
+            Language::Chinese,
+        ),
+        ("", "Summarise in English: 潮汐", Language::English),
+        ("", "Summarise: tides", Language::Chinese),
+        ("Translate.", "Tides", Language::Chinese),
+    ] {
+        let mut messages = vec![message("system", system), message("user", user)];
+        messages.retain(|message| !message.content.is_empty());
+        assert_eq!(language_asked(&messages), language, "{system} {user}");
+    }
+}

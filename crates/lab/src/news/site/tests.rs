@@ -57,6 +57,20 @@ fn stories_are_as_uneven_as_real_ones() {
 }
 
 #[test]
+fn a_front_page_has_popular_stories_only() {
+    let mut site = Site::new(7, 30);
+    site.front_page = true;
+    let stories = site.day(DAY);
+    assert!(
+        stories
+            .iter()
+            .all(|it| it.comments > 0 && it.points != Some(0))
+    );
+    let loved = stories.iter().filter(|it| it.points > Some(20)).count();
+    assert!(loved > 24, "{loved} of 30");
+}
+
+#[test]
 fn numbers_say_where_an_item_was_drawn_from() {
     let site = Site::new(7, 1400);
     let stories = site.day(DAY);
