@@ -53,13 +53,14 @@ const EDITIONS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Most of those that did.
 const EDITIONS_MAX: usize = 30;
 /// What rests on them.
-const OF_EDITIONS: [Rule; 7] = [
+const OF_EDITIONS: [Rule; 8] = [
     Rule::Overdue,
     Rule::Unfinished,
     Rule::Empty,
     Rule::Approval,
     Rule::Quality,
     Rule::Spendthrift,
+    Rule::Cap,
     Rule::Destination,
 ];
 
