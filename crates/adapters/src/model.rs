@@ -2,7 +2,7 @@
 //!
 //! [`ChatModel`] asks `POST {base_url}/chat/completions`; nothing about the service is guessed.
 //! Every request, tries included, counts against the given request budget, and the tokens of an
-//! answer are recorded there (ED-08). [`Extractive`] sends no request, so that a whole edition can
+//! answer are recorded there (ED-08). What it costs is counted by a [`Meter`] (ED-44). [`Extractive`] sends no request, so that a whole edition can
 //! be made without a model (ED-36).
 //!
 //! What must stay true:
@@ -31,7 +31,7 @@ use almanack_core::{
     edition::{
         document::Printed,
         overview,
-        port::{Failure, FailureClass, Length, Sensitivity, Text, Writer},
+        port::{Failure, FailureClass, Length, Meter, Sensitivity, Text, Writer},
     },
     time::{Clock, Sleeper},
 };
@@ -57,18 +57,19 @@ pub struct ChatModel {
 }
 
 impl ChatModel {
-    /// Asks as `settings` say. Waits between tries by `sleeper`, which serves `clock`.
+    /// Asks as `settings` say, and has `meter` count what it costs. Waits between tries by
+    /// `sleeper`, which serves `clock`.
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,
         sleeper: Arc<dyn Sleeper>,
-        settings: Settings,
+        (settings, meter): (Settings, Arc<dyn Meter>),
     ) -> Result<Self, BadSettings> {
         let model = settings.model.clone();
         let language = Language::of(&settings.language);
         let summary_chars = settings.summary_chars;
         Ok(Self {
-            requester: Requester::new(client, clock, sleeper, settings)?,
+            requester: Requester::new(client, clock, sleeper, (settings, meter))?,
             model,
             language,
             summary_chars,

@@ -68,6 +68,8 @@ names! {
         Quality = "quality",
         /// A batch of an edition used too many requests.
         Spendthrift = "spendthrift",
+        /// Stories were written without a model, because a cap on its cost is reached.
+        Cap = "cap",
         /// A destination lacks an edition, or may lack it.
         Destination = "destination",
         /// A message bus cannot be read from.

@@ -26,8 +26,10 @@
 //! - What leaves is recorded before it leaves ([`delivery`], ED-12), and nothing leaves that is held
 //!   ([`hold`], ED-39, ED-42).
 //! - Readers have it when they expect it, with as much as there was time for ([`ladder`], ED-38).
+//! - What models cost it stays within its caps ([`allowance`], ED-44).
 
 pub mod account;
+pub mod allowance;
 pub mod batch;
 pub mod day;
 pub mod deadline;

@@ -24,6 +24,7 @@ mod hold;
 pub mod judged;
 mod ladder;
 pub mod merged;
+pub mod meter;
 mod overview;
 mod quality;
 mod render;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 use almanack_core::{
     edition::{
         EditionName,
+        allowance::Caps,
         port::{Publisher, Reader, Renderer, Sensitivity, StorySource, Writer},
         rules::Rules,
     },
@@ -87,6 +89,8 @@ pub struct Settings {
     pub title: String,
     /// The language they are written in.
     pub language: String,
+    /// How much models may cost (ED-44).
+    pub caps: Caps,
     /// How much the content filter lets through; none without one.
     pub filter: Option<Sensitivity>,
     /// At what time of their day readers expect editions, in their zone; none: whenever they are

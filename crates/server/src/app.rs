@@ -257,6 +257,7 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
     OpenApiRouter::new()
         .routes(register!(editions::list::list_editions))
         .routes(register!(editions::rebuild::today))
+        .routes(register!(editions::usage::usage))
         .routes(register!(editions::get_edition))
         .routes(register!(editions::document::get_document))
         .routes(register!(editions::document::preview_edition))

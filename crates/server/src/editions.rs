@@ -14,6 +14,7 @@ pub(crate) mod rebuild;
 pub(crate) mod redelivery;
 pub(crate) mod review;
 pub(crate) mod runs;
+pub(crate) mod usage;
 mod view;
 
 use almanack_core::edition::{Account, EditionId, EditionName, State as EditionState};

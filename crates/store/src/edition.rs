@@ -12,8 +12,12 @@ use std::collections::BTreeMap;
 
 use almanack_core::{
     edition::{
-        Account, Edition, EditionId, EditionName, account::Change, delivery::Delivery,
-        document::Document, revision::RevisionLine,
+        Account, Edition, EditionId, EditionName,
+        account::Change,
+        allowance::{Caps, Period, Spending, Usage},
+        delivery::Delivery,
+        document::Document,
+        revision::RevisionLine,
     },
     store::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories, Result},
 };
@@ -25,6 +29,7 @@ use crate::{
         Access::{Moment, Transaction},
         Database, SqlStore,
     },
+    model_spend::{self, Count},
     nudge::earliest_reported,
     row::{edition as row, listing, micros, most, strict, values},
     session::{Session, asked},
@@ -316,6 +321,49 @@ impl<D: Database> EditionStore for SqlStore<D> {
         let values = values![before, most(limit)];
         self.execute("prune shared texts", shared_text::PRUNE, values)
             .await
+    }
+
+    async fn reserve_spend(
+        &self,
+        name: EditionName,
+        on: Date,
+        most: Usage,
+        caps: Caps,
+        now: Timestamp,
+    ) -> Result<Option<Period>> {
+        let args = (Count { name, on, now }, most, caps);
+        self.ask(
+            Transaction,
+            "reserve spend",
+            args,
+            asked!(model_spend::reserve),
+        )
+        .await
+    }
+
+    async fn settle_spend(
+        &self,
+        name: EditionName,
+        on: Date,
+        reserved: Usage,
+        actual: Usage,
+        now: Timestamp,
+    ) -> Result<()> {
+        let args = (Count { name, on, now }, reserved, actual);
+        self.ask(
+            Transaction,
+            "settle spend",
+            args,
+            asked!(model_spend::replace),
+        )
+        .await
+    }
+
+    async fn load_spending(&self, name: EditionName, month_of: Date) -> Result<Spending> {
+        let values = model_spend::of_month(name, month_of);
+        let listed = listing("model_spend", model_spend::row);
+        let rows = self.listed("load spending", model_spend::LOAD, values, listed);
+        Ok(model_spend::spending(rows.await?))
     }
 
     async fn published_after(&self, id: EditionId) -> Result<Option<EditionId>> {

@@ -31,6 +31,7 @@ mod lanes;
 mod lock_file;
 mod measure;
 mod migrate;
+mod model_spend;
 mod monitor;
 mod newsletter;
 mod nudge;

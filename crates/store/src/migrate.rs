@@ -82,6 +82,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(35, "0035_edition_desk"),
     migration!(36, "0036_newsletter"),
     migration!(37, "0037_task_share_index"),
+    migration!(38, "0038_model_spend"),
 ];
 
 /// The tables that record the schema of a database.

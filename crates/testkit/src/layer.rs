@@ -16,7 +16,9 @@ use almanack_core::{
     calendar::{CalendarRecord, CalendarVersion},
     clock::Mark,
     edition::{
-        Account, Edition, EditionId, EditionName, account, document::Document,
+        Account, Edition, EditionId, EditionName, account,
+        allowance::{Caps, Period, Spending, Usage},
+        document::Document,
         revision::RevisionLine,
     },
     finish::Finish,
@@ -275,6 +277,13 @@ layered! {
         load_shared(key: String, from: Timestamp) -> Option<String>;
         keep_shared(key: String, text: String, now: Timestamp) -> ();
         prune_shared(before: Timestamp, limit: usize) -> usize;
+        reserve_spend(
+            name: EditionName, on: Date, most: Usage, caps: Caps, now: Timestamp
+        ) -> Option<Period>;
+        settle_spend(
+            name: EditionName, on: Date, reserved: Usage, actual: Usage, now: Timestamp
+        ) -> ();
+        load_spending(name: EditionName, month_of: Date) -> Spending;
         published_after(id: EditionId) -> Option<EditionId>;
         search_editions(
             name: EditionName, &text: str, before: Option<Date>, limit: usize

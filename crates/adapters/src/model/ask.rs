@@ -3,13 +3,16 @@
 //! An answer that says "later" is waited for and asked for again, so often and so long as the
 //! settings allow. Every try counts against the request budget. With a spent budget there is no
 //! wait, and the result is the last try's error: it was answered, so it is a failure and not a lack
-//! of budget.
+//! of budget. Every try is counted by the meter, too, with what it costs (ED-44).
 
 use std::sync::Arc;
 
 use almanack_core::{
     budget::Budget,
-    edition::port::{Failure, FailureClass},
+    edition::{
+        allowance::{Usage, tokens_of},
+        port::{Failure, FailureClass, Meter},
+    },
     time::{Clock, Sleeper},
 };
 use jiff::SignedDuration;
@@ -37,6 +40,7 @@ pub(super) struct Requester {
     permits: Semaphore,
     headers: HeaderMap,
     address: String,
+    meter: Arc<dyn Meter>,
     settings: Settings,
 }
 
@@ -45,7 +49,7 @@ impl Requester {
         client: Client,
         clock: Arc<dyn Clock>,
         sleeper: Arc<dyn Sleeper>,
-        settings: Settings,
+        (settings, meter): (Settings, Arc<dyn Meter>),
     ) -> Result<Self, BadSettings> {
         settings.check()?;
         let address = settings.address();
@@ -57,6 +61,7 @@ impl Requester {
             permits: Semaphore::new(settings.concurrency.min(Semaphore::MAX_PERMITS)),
             headers: settings.header_map()?,
             address,
+            meter,
             settings,
         })
     }
@@ -98,8 +103,7 @@ impl Requester {
         prompt: &Prompt,
         budget: &Arc<Budget>,
     ) -> Result<String, Failure> {
-        let completion = self.complete(prompt, budget).await?;
-        budget.charge(completion.tokens_in, completion.tokens_out);
+        let completion = self.metered(prompt, budget).await?;
         if completion.text.trim().is_empty() {
             return Err(Failure::new(
                 FailureClass::Unusable,
@@ -109,12 +113,47 @@ impl Requester {
         Ok(completion.text)
     }
 
-    async fn complete(&self, prompt: &Prompt, budget: &Arc<Budget>) -> Result<Completion, Failure> {
+    /// The answer to one request, counted before it leaves and corrected by what it cost.
+    async fn metered(&self, prompt: &Prompt, budget: &Arc<Budget>) -> Result<Completion, Failure> {
         // It is never closed; without a permit the request would only be one too many.
         let _permit = self.permits.acquire().await.ok();
+        if budget.left() == 0 {
+            return Err(Failure::spent());
+        }
+        let price = self.settings.price.unwrap_or_default();
+        let most = price.usage(prompt.bytes(), prompt.tokens_max as u64);
+        let reserved = self.meter.reserve(most).await?;
+        let (answer, actual) = match self.complete(prompt, budget).await {
+            Ok(completion) => {
+                let (tokens_in, tokens_out) = counted(prompt, &completion);
+                budget.charge(tokens_in, tokens_out);
+                let actual = price.usage(tokens_in, tokens_out);
+                (Ok(completion), actual)
+            }
+            Err(unanswered) => {
+                let actual = if unanswered.may_cost {
+                    most
+                } else {
+                    Usage::default()
+                };
+                (Err(unanswered.failure), actual)
+            }
+        };
+        self.meter.settle(reserved, actual).await;
+        answer
+    }
+
+    async fn complete(
+        &self,
+        prompt: &Prompt,
+        budget: &Arc<Budget>,
+    ) -> Result<Completion, Unanswered> {
         let request = self.request(prompt).paid_by(Arc::clone(budget));
         let response = self.client.send(request).await;
-        let response = response.map_err(|error| completion::unanswered(&error))?;
+        let response = response.map_err(|error| Unanswered {
+            may_cost: completion::may_cost(&error),
+            failure: completion::unanswered(&error),
+        })?;
         let answer = Answer {
             status: response.head.status,
             retry_after: response.head.header(&RETRY_AFTER),
@@ -125,7 +164,12 @@ impl Requester {
             .key
             .as_ref()
             .map_or("", |key| key.expose().trim());
-        completion::read(answer, secret, self.clock.now())
+        let read = completion::read(answer, secret, self.clock.now());
+        // What it refuses, a service does not charge for; what we cannot read, it may.
+        read.map_err(|failure| Unanswered {
+            may_cost: failure.class == FailureClass::Unusable,
+            failure,
+        })
     }
 
     fn request(&self, prompt: &Prompt) -> Request {
@@ -135,6 +179,22 @@ impl Requester {
         request.headers.extend(self.headers.clone());
         request
     }
+}
+
+/// Why there is no completion.
+struct Unanswered {
+    failure: Failure,
+    /// Whether the service may have worked on it all the same.
+    may_cost: bool,
+}
+
+/// The tokens of an answer; estimated where the service does not count them.
+fn counted(prompt: &Prompt, completion: &Completion) -> (u64, u64) {
+    let read = completion
+        .tokens_in
+        .unwrap_or_else(|| tokens_of(&prompt.system).saturating_add(tokens_of(&prompt.user)));
+    let written = completion.tokens_out;
+    (read, written.unwrap_or_else(|| tokens_of(&completion.text)))
 }
 
 /// Whether the same question may be answered a moment later.

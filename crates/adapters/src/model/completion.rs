@@ -36,8 +36,9 @@ const STATUS_WORDS: [(&str, u16); 6] = [
 pub(super) struct Completion {
     /// What it wrote; may be empty.
     pub(super) text: String,
-    pub(super) tokens_in: u64,
-    pub(super) tokens_out: u64,
+    /// As the service counts; none where it does not say.
+    pub(super) tokens_in: Option<u64>,
+    pub(super) tokens_out: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,8 +92,8 @@ pub(super) fn read(
     let text = choice.and_then(|choice| choice.message).map(Message::text);
     Ok(Completion {
         text: text.unwrap_or_default(),
-        tokens_in: usage.prompt_tokens.unwrap_or(0),
-        tokens_out: usage.completion_tokens.unwrap_or(0),
+        tokens_in: usage.prompt_tokens,
+        tokens_out: usage.completion_tokens,
     })
 }
 
@@ -124,6 +125,26 @@ fn refusal(status: u16, message: Option<&str>) -> Failure {
 /// What no answer at all means.
 pub(super) fn unanswered(error: &http::Error) -> Failure {
     Upstream::keyed("the model did not answer").no_answer(error)
+}
+
+/// Whether a service may charge for a request that got no answer: not if it certainly never had it.
+pub(super) fn may_cost(error: &http::Error) -> bool {
+    use http::Error::{Connect, Dns, Proxy, Refused, Robots, Spent, Timeout, Tls};
+    !matches!(
+        error,
+        Spent(_)
+            | Refused { .. }
+            | Proxy { .. }
+            | Robots { .. }
+            | Dns { .. }
+            | Connect { .. }
+            | Tls { .. }
+            | Timeout {
+                phase: http::Phase::Connect,
+                ..
+            }
+            | http::Error::Busy { .. }
+    )
 }
 
 #[derive(Default, Deserialize)]

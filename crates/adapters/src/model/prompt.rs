@@ -31,6 +31,8 @@ const TOKENS_MIN: usize = 2_048;
 /// Tokens that one title, or one character of a summary, may take.
 const TOKENS_PER_TITLE: usize = 200;
 const TOKENS_PER_CHAR: usize = 4;
+/// What services put around two messages, in bytes.
+const ENVELOPE_BYTES: usize = 200;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Prompt {
@@ -42,6 +44,14 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
+    /// The most tokens that it can be: none is shorter than a byte.
+    pub(super) fn bytes(&self) -> u64 {
+        self.system
+            .len()
+            .saturating_add(self.user.len())
+            .saturating_add(ENVELOPE_BYTES) as u64
+    }
+
     pub(super) fn titles(language: &Language, titles: &[String]) -> Self {
         let system = format!(
             "You translate titles of news into {}. The user sends a JSON array of objects, each with an `index` and a \

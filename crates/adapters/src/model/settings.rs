@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use almanack_core::secret::Secret;
+use almanack_core::{edition::allowance::Price, secret::Secret};
 use jiff::SignedDuration;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
@@ -30,6 +30,8 @@ pub struct Settings {
     pub wait_max: SignedDuration,
     /// How long a summary may be, in characters.
     pub summary_chars: usize,
+    /// What its tokens cost; none where nobody counts money.
+    pub price: Option<Price>,
 }
 
 impl Settings {
@@ -46,6 +48,7 @@ impl Settings {
             tries_more: 2,
             wait_max: SignedDuration::from_secs(20),
             summary_chars: 300,
+            price: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The writer of editions against a model that does its work, and one that does it badly.
 
 mod badly;
+mod bill;
 mod tries;
 
 use std::sync::{Arc, Mutex};
@@ -9,7 +10,8 @@ use almanack_adapters::model::{BadSettings, ChatModel, Settings};
 use almanack_core::{
     budget::{Budget, Spend},
     edition::{
-        port::{FailureClass, Length, Sensitivity, Text, Writer},
+        allowance::Usage,
+        port::{Failure, FailureClass, Length, Meter, Reserved, Sensitivity, Text, Writer},
         quote::Comment,
     },
     secret::Secret,
@@ -45,10 +47,50 @@ impl Sleeper for Impatient {
     }
 }
 
+/// Counts what requests cost, and refuses all but so many.
+#[derive(Default)]
+struct Bill {
+    /// What was reserved and what it became; nothing while it is not settled.
+    requests: Mutex<Vec<(Usage, Option<Usage>)>>,
+    at_most: Option<usize>,
+}
+
+impl Bill {
+    fn requests(&self) -> Vec<(Usage, Option<Usage>)> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Meter for Bill {
+    async fn reserve(&self, most: Usage) -> Result<Reserved, Failure> {
+        let mut requests = self.requests.lock().unwrap();
+        if self
+            .at_most
+            .is_some_and(|at_most| requests.len() >= at_most)
+        {
+            return Err(Failure::new(FailureClass::Capped, "the cap is reached"));
+        }
+        requests.push((most, None));
+        Ok(Reserved {
+            on: jiff::civil::date(2026, 1, 5),
+            usage: most,
+            under_way: Some(Box::new(requests.len() - 1)),
+        })
+    }
+
+    async fn settle(&self, reserved: Reserved, actual: Usage) {
+        let place = reserved.under_way.unwrap();
+        let place = *place.downcast_ref::<usize>().unwrap();
+        self.requests.lock().unwrap()[place].1 = Some(actual);
+    }
+}
+
 /// A model of the world, and the writer that asks it.
 struct Fixture {
     running: Running,
     writer: ChatModel,
+    bill: Arc<Bill>,
     slept: Arc<Impatient>,
     _stop: DropGuard,
 }
@@ -59,6 +101,10 @@ impl Fixture {
     }
 
     async fn open_with(adjust: impl FnOnce(&mut Config, &mut Settings)) -> Self {
+        Self::open_billed(Bill::default(), adjust).await
+    }
+
+    async fn open_billed(bill: Bill, adjust: impl FnOnce(&mut Config, &mut Settings)) -> Self {
         let mut config = Config::new(([127, 0, 0, 1], 0).into(), KEY);
         config.clock = Arc::new(|| Fixed.now());
         let mut settings = Settings::new("", "tide-1", Some(Secret::new(KEY)));
@@ -68,9 +114,12 @@ impl Fixture {
         settings.base_url = format!("{}/v1", running.url());
         let slept = Arc::new(Impatient::default());
         let sleeper: Arc<dyn Sleeper> = Arc::clone(&slept) as _;
+        let bill = Arc::new(bill);
         Self {
             running,
-            writer: ChatModel::new(client(), Arc::new(Fixed), sleeper, settings).unwrap(),
+            writer: ChatModel::new(client(), Arc::new(Fixed), sleeper, (settings, bill.clone()))
+                .unwrap(),
+            bill,
             slept,
             _stop: stop.drop_guard(),
         }
@@ -217,6 +266,14 @@ type ReceivedHeaders = Arc<Mutex<Vec<HeaderMap>>>;
 
 /// A writer, in English, at a service that answers every request with this.
 async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, ReceivedHeaders) {
+    at_a_billed_service(status, body, Arc::default()).await
+}
+
+async fn at_a_billed_service(
+    status: StatusCode,
+    body: &'static str,
+    bill: Arc<Bill>,
+) -> (ChatModel, ReceivedHeaders) {
     let received = ReceivedHeaders::default();
     let noting = Arc::clone(&received);
     let answer = post(move |headers: HeaderMap| async move {
@@ -235,7 +292,7 @@ async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Rec
         ("X-Title".to_owned(), "Daily".to_owned()),
     ];
     let sleeper = Arc::new(Impatient::default());
-    let writer = ChatModel::new(client(), Arc::new(Fixed), sleeper, settings);
+    let writer = ChatModel::new(client(), Arc::new(Fixed), sleeper, (settings, bill));
     (writer.unwrap(), received)
 }
 
@@ -277,7 +334,8 @@ fn settings_that_can_never_work_are_refused() {
         let mut settings = Settings::new("https://example.org/v1/", "m", None);
         adjust(&mut settings);
         let sleeper = Arc::new(Impatient::default());
-        ChatModel::new(client(), Arc::new(Fixed), sleeper, settings).err()
+        let with = (settings, Arc::new(Bill::default()) as Arc<dyn Meter>);
+        ChatModel::new(client(), Arc::new(Fixed), sleeper, with).err()
     };
     assert_eq!(refused(|_| {}), None);
     let no_url = refused(|settings| settings.base_url = "not an address".to_owned());

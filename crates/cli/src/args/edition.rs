@@ -94,6 +94,15 @@ pub(crate) enum EditionCommand {
     History(EditionArguments),
     /// Print the edition that the completed stories would make; stores nothing
     Preview(EditionArguments),
+    /// Show what models cost in a month, by day, and the caps on it
+    Usage {
+        /// Name of the edition [default: the one without a name]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Month, like 2026-01 [default: this month in edition.tz]
+        #[arg(long, value_name = "MONTH")]
+        month: Option<String>,
+    },
     /// Manage the subscribers of the newsletter
     #[command(subcommand)]
     Subscriber(SubscriberCommand),

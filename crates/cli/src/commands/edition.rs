@@ -24,6 +24,7 @@ mod run;
 mod show;
 mod status;
 mod subscriber;
+mod usage;
 
 /// Runs a command of `almanack edition`.
 pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &mut Output) -> Done {
@@ -71,6 +72,10 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
         EditionCommand::Preview(given) => {
             let date = day(client, given).await?;
             show::print(client, Call::get(&["editions", &date, "preview"]), output).await
+        }
+        EditionCommand::Usage { name, month } => {
+            let which = (name.as_deref(), month.as_deref());
+            usage::run(client, which, output).await
         }
         // They open what they need by themselves.
         EditionCommand::Run(_) | EditionCommand::Subscriber(_) => Ok(Exit::Ok),

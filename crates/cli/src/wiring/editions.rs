@@ -114,7 +114,7 @@ impl Workshop<'_> {
         (purpose, paper, texts): (Purpose, &Paper, Option<&Arc<SharedTexts>>),
     ) -> Result<Arc<Editions>> {
         let paper = Box::new(SharedPaper(Arc::clone(paper)));
-        let mut outside = outside::outside(self, edition, (purpose, paper))?;
+        let mut outside = outside::outside(self, (name, edition), (purpose, paper))?;
         if let Some(texts) = texts {
             outside = outside::sharing(outside, texts, edition);
         }
@@ -164,6 +164,7 @@ fn engine_settings(name: EditionName, edition: &Edition, node: &str) -> EngineSe
         zone: edition.ticks.days.clone(),
         title: edition.keys.title.clone(),
         language: edition.keys.language.clone(),
+        caps: edition.caps,
         filter: edition.filter,
         ready_by: edition.keys.ready_by,
         ticks: ticks(name, &edition.ticks),

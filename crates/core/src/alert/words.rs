@@ -58,6 +58,7 @@ fn wrong(alert: &Alert) -> (&'static str, &'static str) {
             "is held: it is below its quality standard",
             "因低于质量标准被暂缓发布",
         ),
+        Rule::Cap => ("has reached a cap on what models cost", "模型费用已达上限"),
         Rule::Spendthrift => ("has a batch that used too many requests", "单批请求数过多"),
         Rule::Destination => (
             "failed or could not be confirmed",

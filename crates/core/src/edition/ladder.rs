@@ -56,6 +56,8 @@ names! {
         Model = "model",
         /// Its page could not be read for a reason that may pass.
         Page = "page",
+        /// A cap on what models cost was reached.
+        Cap = "cap",
     }
 }
 

@@ -5,13 +5,14 @@
 //! work stops cleanly. None of them waits longer than its own time limits, and none of them keeps
 //! anything: whatever must survive is the edition's.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    allowance::Usage,
     delivery::{OnRevision, OnUnknown},
     document::{Document, Inputs, Printed},
     quote::Comment,
@@ -35,6 +36,9 @@ names! {
         Refused = "refused",
         /// An answer came that cannot be used: a block page, an empty page, prose instead of data.
         Unusable = "unusable",
+        /// A cap on what models cost is reached; nothing was requested. `retry_after` says when it
+        /// frees: until then another try cannot help (ED-44).
+        Capped = "capped",
     }
 }
 
@@ -213,6 +217,30 @@ pub trait Writer: Send + Sync {
         sensitivity: Sensitivity,
         budget: &Arc<Budget>,
     ) -> Result<Vec<bool>, Failure>;
+}
+
+/// What was counted for a request before it left.
+#[derive(Debug)]
+pub struct Reserved {
+    /// The day that it counts for.
+    pub on: Date,
+    pub usage: Usage,
+    /// Dropped when the request is over, settled or not.
+    pub under_way: Option<Box<dyn Any + Send + Sync>>,
+}
+
+/// Counts what models cost an edition, and refuses what would exceed a cap (ED-44).
+///
+/// A request that is not settled, because its caller was stopped or the node died, stays counted
+/// with the most that it could cost.
+#[async_trait]
+pub trait Meter: Send + Sync {
+    /// Counts a request that is about to leave, with the most that it can cost.
+    /// [`FailureClass::Capped`] if a cap does not allow it.
+    async fn reserve(&self, most: Usage) -> Result<Reserved, Failure>;
+
+    /// Corrects the count of a request by what it cost.
+    async fn settle(&self, reserved: Reserved, actual: Usage);
 }
 
 /// Why a template cannot be rendered, with line and reason.

@@ -15,6 +15,10 @@ pub fn remark(note: Option<Note>, degraded_by: Option<Cause>) -> Option<Remark> 
             "Short summary: there was no time for a full one.",
             "因时间不足，仅提供简短摘要。",
         )),
+        (Note::Extractive, Some(Cause::Cap)) => Some((
+            "Excerpt from the page: no summary was written.",
+            "摘自原文：未撰写摘要。",
+        )),
         (Note::Extractive, _) => Some((
             "Excerpt from the page: a summary was not available in time.",
             "摘自原文：未能及时生成摘要。",

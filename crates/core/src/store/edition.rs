@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Result;
 use crate::edition::{
-    Account, Counts, Edition, EditionId, EditionName, State, account::Change, document::Document,
+    Account, Counts, Edition, EditionId, EditionName, State,
+    account::Change,
+    allowance::{Caps, Period, Spending, Usage},
+    document::Document,
     revision::RevisionLine,
 };
 
@@ -97,6 +100,32 @@ pub trait EditionStore: Send + Sync {
 
     /// Deletes up to `limit` shared texts that were kept before `before`, the oldest first.
     async fn prune_shared(&self, before: Timestamp, limit: usize) -> Result<usize>;
+
+    /// Counts a request to a model for its day and its month, if no cap refuses it; otherwise which
+    /// period's does, and nothing is counted. Callers of all nodes pass one after the other, so
+    /// that together they exceed no cap. Who dies after it leaves it counted (ED-44).
+    async fn reserve_spend(
+        &self,
+        name: EditionName,
+        on: Date,
+        most: Usage,
+        caps: Caps,
+        now: Timestamp,
+    ) -> Result<Option<Period>>;
+
+    /// Replaces what was counted for a request by what it cost. Not idempotent: called once for
+    /// each that was reserved, or for one that was not with a `reserved` of nothing.
+    async fn settle_spend(
+        &self,
+        name: EditionName,
+        on: Date,
+        reserved: Usage,
+        actual: Usage,
+        now: Timestamp,
+    ) -> Result<()>;
+
+    /// What the models of a name's editions cost in the month of a day.
+    async fn load_spending(&self, name: EditionName, month_of: Date) -> Result<Spending>;
 
     /// The first edition of the same name after this one that was published at some time.
     async fn published_after(&self, id: EditionId) -> Result<Option<EditionId>>;

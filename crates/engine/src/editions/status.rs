@@ -10,6 +10,7 @@ use almanack_core::{
     },
     edition::{
         Account, EditionId,
+        allowance::Spending,
         document::Document,
         forecast::{Forecast, forecast},
     },
@@ -27,6 +28,8 @@ pub struct Status {
     pub forecast: Forecast,
     /// Its alerts, latest first.
     pub alerts: Vec<Alert>,
+    /// What models cost the editions of its name in the month of its day.
+    pub spending: Spending,
 }
 
 impl Editions {
@@ -43,6 +46,7 @@ impl Editions {
         alerts.retain(|alert| alert.key.about.edition() == Some(id));
         Ok(Some(Status {
             forecast: self.forecast(&account),
+            spending: self.spending(id.date).await?,
             account,
             alerts,
         }))
@@ -63,6 +67,12 @@ impl Editions {
     pub fn forecast(&self, account: &Account) -> Forecast {
         let now = self.clock.now();
         forecast(account, &self.settings.rules, self.next_tick(now), now)
+    }
+
+    /// What models cost the editions of this name in the month of a day.
+    pub async fn spending(&self, month_of: Date) -> Result<Spending, Error> {
+        let name = self.settings.name;
+        Ok(self.shown.load_spending(name, month_of).await?)
     }
 
     /// The edition of a day with all its rows, for a reader.

@@ -56,13 +56,14 @@ const EDITIONS_MAX: usize = 30;
 /// Most mailings: as many as a node that mails several editions has in some days.
 const MAILINGS_MAX: usize = 30;
 /// What rests on them.
-const OF_EDITIONS: [Rule; 7] = [
+const OF_EDITIONS: [Rule; 8] = [
     Rule::Overdue,
     Rule::Unfinished,
     Rule::Empty,
     Rule::Approval,
     Rule::Quality,
     Rule::Spendthrift,
+    Rule::Cap,
     Rule::Destination,
 ];
 

@@ -1,5 +1,6 @@
 //! Editions on both databases, with an outside world that behaves as configured.
 
+mod caps;
 mod deadline;
 mod deliveries;
 mod desk;
@@ -19,7 +20,10 @@ use std::sync::Arc;
 
 use almanack_core::{
     alert::{About, decide::Behaviour, facts::Bounds},
-    edition::{Account, EditionId, EditionName, State, delivery, rules::Rules, story::Status},
+    edition::{
+        Account, EditionId, EditionName, State, allowance::Caps, delivery, rules::Rules,
+        story::Status,
+    },
     event::outgoing::Subscriptions,
     store::{AlertFilter, Store},
     time::{Clock, Sleeper},
@@ -100,6 +104,7 @@ fn settings() -> Settings {
         zone: TimeZone::UTC,
         title: "Daily".to_owned(),
         language: "zh-CN".to_owned(),
+        caps: Caps::default(),
         filter: None,
         ready_by: None,
         ticks: None,

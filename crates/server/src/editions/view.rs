@@ -68,6 +68,7 @@ impl EditionDetailView {
             account,
             forecast,
             alerts,
+            spending: _,
         } = status;
         let (requests, edition) = (account.requests(), line(&account));
         let degraded = ladder::degraded(&account).collect();

@@ -12,6 +12,7 @@ mod list;
 mod one;
 mod steps;
 mod subscribers;
+mod usage;
 mod words;
 
 use crate::ui::prelude::*;

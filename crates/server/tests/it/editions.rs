@@ -10,7 +10,7 @@ pub(crate) mod pages;
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
-    edition::{EDITION_RUN, EditionName, plan::Requester, rules::Rules},
+    edition::{EDITION_RUN, EditionName, allowance::Caps, plan::Requester, rules::Rules},
     store::TokenStore,
     time::Sleeper,
     token::Scope,
@@ -113,6 +113,7 @@ fn settings(rules: Rules, language: &str) -> Settings {
         zone: TimeZone::UTC,
         title: "HackerNews Daily".to_owned(),
         language: language.to_owned(),
+        caps: Caps::default(),
         filter: None,
         ready_by: None,
         ticks: None,

@@ -1,9 +1,9 @@
 //! What the texts about editions cost when a store grows old.
 
 use super::{check_costs_no_more, migrated};
-use crate::{edition, shared_text};
+use crate::{edition, model_spend, shared_text};
 
-pub(super) const SHARED: [&str; 27] = [
+pub(super) const SHARED: [&str; 29] = [
     edition::list::LIST,
     edition::list::LIST_LIVE,
     edition::list::LIST_NAME,
@@ -31,6 +31,8 @@ pub(super) const SHARED: [&str; 27] = [
     shared_text::PRUNE,
     edition::PUBLISHED_AFTER,
     edition::SEARCH,
+    model_spend::ADD,
+    model_spend::LOAD,
 ];
 
 /// Editions day by day into the past, of which the last ten are not archived.

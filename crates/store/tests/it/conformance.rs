@@ -58,6 +58,7 @@ pub(crate) mod identity;
 pub(crate) mod lease;
 pub(crate) mod ledger;
 pub(crate) mod list;
+pub(crate) mod model_spend;
 pub(crate) mod monitor;
 pub(crate) mod newsletter;
 pub(crate) mod node;

@@ -6,6 +6,7 @@
 //! keeps a node from starting.
 
 mod approval;
+mod caps;
 mod content;
 mod destination;
 mod mail;
@@ -23,6 +24,7 @@ use almanack_adapters::{publish::post::Service, telegram::BotToken};
 use almanack_core::{
     edition::{
         EditionName,
+        allowance::Caps,
         delivery::OnUnknown,
         hold::OnSilence,
         port::Sensitivity,
@@ -51,7 +53,7 @@ use super::{
     prelude::*,
 };
 
-sections! { Switch; stories; pages; model; quality; destination }
+sections! { Switch; stories; pages; model; caps; quality; destination }
 
 /// Variables of the original setup that other programs use, too.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -308,6 +310,8 @@ pub(crate) struct Edition {
     pub(crate) pages: Pages,
     /// The model that writes; none for extractive summaries.
     pub(crate) model: Option<Model>,
+    /// How much it may cost.
+    pub(crate) caps: Caps,
     /// Where editions go, besides this server's own pages.
     pub(crate) destinations: Destinations,
     /// Services that get one post with a link, and what to do with one that may have arrived.
@@ -323,6 +327,7 @@ impl Edition {
         content::check_template(reader, read.template.as_deref());
         content::check_page_template(reader, read.page_template.as_deref());
         let public = read.public;
+        let model = model::read(reader);
         Self {
             rules: Rules {
                 approval: approval::of(reader, &read),
@@ -334,7 +339,8 @@ impl Edition {
             keys: read,
             stories: stories::read(reader),
             pages: pages::read(reader),
-            model: model::read(reader),
+            caps: caps::read(reader, model.as_slice()),
+            model,
             destinations: Destinations::read(reader, public),
             posts: post::read_all(reader, public),
             newsletter: mail::read(reader, name),

@@ -13,7 +13,10 @@ use almanack_adapters::{
     renderer::Template,
 };
 use almanack_core::{
-    edition::port::{Reader, StorySource, Writer},
+    edition::{
+        EditionName,
+        port::{Meter, Reader, StorySource, Writer},
+    },
     secret::Secret,
 };
 use almanack_engine::editions::{
@@ -21,6 +24,7 @@ use almanack_engine::editions::{
     entries::EntryStories,
     judged::JudgedStories,
     merged::{MergedStories, Part},
+    meter::StoreMeter,
     shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
 };
 use almanack_server::ReaderPages;
@@ -40,13 +44,13 @@ use crate::{
 /// Everything an edition is made from and goes to.
 pub(super) fn outside(
     workshop: &Workshop<'_>,
-    edition: &Edition,
+    (name, edition): (EditionName, &Edition),
     (purpose, paper): (Purpose, Box<dyn Write + Send>),
 ) -> Result<Outside> {
     Ok(Outside {
         source: source(workshop, edition),
         reader: reader(workshop, &edition.pages)?,
-        writer: writer(workshop, edition)?,
+        writer: writer(workshop, name, edition)?,
         fallback: Arc::new(Extractive {
             summary_chars: edition.keys.summary_length,
         }),
@@ -178,7 +182,11 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>> {
     })
 }
 
-fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>> {
+fn writer(
+    workshop: &Workshop<'_>,
+    name: EditionName,
+    edition: &Edition,
+) -> Result<Arc<dyn Writer>> {
     let summary_chars = edition.keys.summary_length;
     let Some(model) = &edition.model else {
         return Ok(Arc::new(Extractive { summary_chars }));
@@ -189,7 +197,10 @@ fn writer(workshop: &Workshop<'_>, edition: &Edition) -> Result<Arc<dyn Writer>>
         summary_chars,
         ..model.clone()
     };
-    let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
+    let means = (Arc::clone(workshop.store), Arc::clone(&clock));
+    let meter = StoreMeter::new(means, name, edition.ticks.days.clone(), edition.caps);
+    let with = (settings, Arc::new(meter) as Arc<dyn Meter>);
+    let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, with);
     let made = made.map_err(|error| Failure::usage(error).during("prepare edition.model"))?;
     Ok(Arc::new(made))
 }

@@ -12,6 +12,7 @@ use crate::{
         batch::{Batch, Status},
         delivery::Delivery,
         hold::{Hold, HoldReason, OnSilence},
+        ladder::{self, Cause},
         rules::spendthrift_over,
     },
 };
@@ -45,6 +46,7 @@ pub fn find(
         (Rule::Approval, Severity::Warning, approval(account)),
         (Rule::Quality, Severity::Critical, quality(account)),
         (Rule::Spendthrift, Severity::Warning, spendthrift(account)),
+        (Rule::Cap, Severity::Warning, cap(account)),
     ];
     let of_itself = of_itself
         .into_iter()
@@ -120,6 +122,16 @@ fn empty(account: &Account) -> Option<String> {
     let edition = &account.edition;
     let state = edition.archived_from.unwrap_or(edition.state);
     (state == State::Empty).then(|| edition.reason.clone().unwrap_or_default())
+}
+
+/// Stories have less than they could, because models may not cost more (ED-44).
+fn cap(account: &Account) -> Option<String> {
+    let mut degraded = ladder::degraded(account);
+    let (_, count) = degraded.find(|(cause, _)| *cause == Cause::Cap)?;
+    let stories = if count == 1 { "story" } else { "stories" };
+    Some(format!(
+        "{count} {stories} written without a model; raise the cap or wait until it frees"
+    ))
 }
 
 /// It waits for a person, or was dropped because none decided in time (ED-42).

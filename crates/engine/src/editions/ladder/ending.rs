@@ -7,6 +7,7 @@ use almanack_core::edition::{
     story::{CommentNote, Note, Written},
     turn::Ending,
 };
+use jiff::SignedDuration;
 
 use super::{super::Editions, text_of};
 
@@ -56,6 +57,27 @@ impl Tried {
             _ => None,
         }
     }
+
+    /// The same after a failure of the model: a cap frees when it does, and not by another try.
+    fn settled_after(self, failure: &Failure) -> Option<Cause> {
+        match failure.class {
+            FailureClass::Capped => Some(Cause::Cap),
+            _ => self.settled(Cause::Model),
+        }
+    }
+}
+
+/// When a cap frees that had a part of the story refused: until then nothing can be improved.
+fn cap_frees_after(title: &Title, parts: &Parts) -> Option<SignedDuration> {
+    let title = match title {
+        Title::Unanswered(failure) => Some(failure),
+        _ => None,
+    };
+    let content = parts.content.as_ref().and_then(|it| it.as_ref().err());
+    let comments = parts.comments.as_ref().and_then(|it| it.as_ref().err());
+    let failures = [title, content, comments].into_iter().flatten();
+    let capped = failures.filter(|failure| failure.class == FailureClass::Capped);
+    capped.filter_map(|failure| failure.retry_after).max()
 }
 
 impl Editions {
@@ -63,6 +85,7 @@ impl Editions {
     /// link are worth more than a gap.
     pub(super) async fn ending(&self, title: Title, parts: Parts, tried: Tried) -> Ending {
         let mut written = Written::default();
+        let cap_frees_after = cap_frees_after(&title, &parts);
         if let Err(ending) = take_title(title, tried, &mut written) {
             return ending;
         }
@@ -75,7 +98,7 @@ impl Editions {
         }
         match written.degraded_by {
             None => Ending::Completed(written),
-            Some(_) => Ending::Degraded(written, retry_after),
+            Some(_) => Ending::Degraded(written, retry_after.max(cap_frees_after)),
         }
     }
 
@@ -85,14 +108,14 @@ impl Editions {
         parts: &Parts,
         tried: Tried,
         written: &mut Written,
-    ) -> Result<Option<jiff::SignedDuration>, Ending> {
+    ) -> Result<Option<SignedDuration>, Ending> {
         let Some(article) = &parts.article else {
             take_title_only(parts.unread.as_ref(), tried, written)?;
             return Ok(None);
         };
         written.image_url.clone_from(&article.image_url);
         written.reading_minutes = reading::minutes([article.text.as_str()]);
-        let (why, retry_after) = match &parts.content {
+        let (why, retry_after, cause) = match &parts.content {
             Some(Ok(summary)) => {
                 written.content_summary = Some(summary.clone());
                 (written.note, written.degraded_by) = match tried.rung {
@@ -105,10 +128,16 @@ impl Editions {
             Some(Err(failure)) if failure.is_spent() && !tried.out_of_time => {
                 return Err(Ending::NotTried);
             }
-            Some(Err(failure)) => (failure.detail.as_str(), failure.retry_after),
-            None => ("the batch's time limit was exceeded", None),
+            Some(Err(failure)) => {
+                let cause = tried.settled_after(failure);
+                (failure.detail.as_str(), failure.retry_after, cause)
+            }
+            None => {
+                let cause = tried.settled(Cause::Model);
+                ("the batch's time limit was exceeded", None, cause)
+            }
         };
-        let Some(cause) = tried.settled(Cause::Model) else {
+        let Some(cause) = cause else {
             let why = format!("could not summarise the page: {why}");
             return Err(failed(why, retry_after));
         };
@@ -130,7 +159,7 @@ impl Editions {
     }
 }
 
-fn failed(why: String, retry_after: Option<jiff::SignedDuration>) -> Ending {
+fn failed(why: String, retry_after: Option<SignedDuration>) -> Ending {
     match retry_after {
         Some(retry_after) => Ending::Later(why, retry_after),
         None => Ending::Failed(why),
@@ -153,6 +182,10 @@ fn take_title(title: Title, tried: Tried, written: &mut Written) -> Result<(), E
         }
         Title::Unanswered(failure) if failure.is_spent() && !tried.out_of_time => {
             return Err(Ending::NotTried);
+        }
+        Title::Unanswered(failure) if failure.class == FailureClass::Capped => {
+            written.degraded_by = Some(Cause::Cap);
+            return Ok(());
         }
         Title::Unanswered(failure) => {
             // A model that answers, but uselessly, is no outage.
@@ -215,7 +248,7 @@ fn take_comments(parts: Parts, tried: Tried, written: &mut Written) -> Result<()
         written.comment_note = unread;
         return Ok(());
     }
-    let (why, retry_after) = match parts.comments {
+    let (why, retry_after, cause) = match parts.comments {
         Some(Ok(summary)) => {
             written.comment_note = unread.filter(|_| summary.is_none());
             written.comment_summary = summary;
@@ -224,11 +257,17 @@ fn take_comments(parts: Parts, tried: Tried, written: &mut Written) -> Result<()
         Some(Err(failure)) if failure.is_spent() && !tried.out_of_time => {
             return Err(Ending::NotTried);
         }
-        Some(Err(failure)) => (failure.detail, failure.retry_after),
-        None => ("the batch's time limit was exceeded".to_owned(), None),
+        Some(Err(failure)) => {
+            let cause = tried.settled_after(&failure);
+            (failure.detail, failure.retry_after, cause)
+        }
+        None => {
+            let late = "the batch's time limit was exceeded".to_owned();
+            (late, None, tried.settled(Cause::Model))
+        }
     };
     // An edition is not held up for what people say about a story.
-    match tried.settled(Cause::Model) {
+    match cause {
         Some(_) => {
             written.comment_note = Some(CommentNote::NotSummarised);
             Ok(())

@@ -9,7 +9,7 @@ use almanack_core::edition::story::{self, Story};
 use almanack_core::edition::{Account, Edition, batch::Batch};
 use almanack_engine::editions::{Editions, Status};
 
-use super::{acts, desk, document, steps, words};
+use super::{acts, desk, document, steps, usage, words};
 use crate::editions::{Dated, editions_of};
 use crate::picture::burn;
 use crate::picture::grid::{self, Square};
@@ -107,6 +107,9 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         }))
         (section("stories", lang.pick("Stories", "文章"), &stories))
         (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
+        @if let Some(usage) = usage::show(viewer, editions, status) {
+            (section("usage", lang.pick("Model use", "模型用量"), &usage))
+        }
         (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
         (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, &status.alerts)))
     }

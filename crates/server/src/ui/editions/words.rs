@@ -67,6 +67,7 @@ pub(super) fn cause(lang: Lang, cause: Cause) -> &'static str {
         Cause::Time => "the edition was due", "已到截止时间";
         Cause::Model => "the model did not answer", "模型无响应";
         Cause::Page => "the page did not answer", "网页无响应";
+        Cause::Cap => "the cap on model costs was reached", "已达到模型费用上限";
     }
 }
 

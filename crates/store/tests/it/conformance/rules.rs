@@ -316,6 +316,11 @@ macro_rules! conformance {
                 ss_15_checks_are_counted_from_price_to_price,
                 ss_15_of_many_who_set_the_price_one_does,
             ]
+            model_spend: [
+                ed_44_what_models_cost_is_counted_per_day_and_month,
+                ed_44_a_cap_refuses_what_would_exceed_it,
+                ed_44_of_many_who_race_for_a_cap_none_exceeds_it,
+            ]
             edition: [
                 ed_04_a_day_is_opened_once,
                 ed_14_of_many_who_open_a_day_one_creates_it,

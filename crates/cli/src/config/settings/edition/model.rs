@@ -4,8 +4,9 @@
 //! and no service ever receives another's key.
 
 use almanack_adapters::model::Settings as Model;
+use almanack_core::edition::allowance::Price;
 
-use super::super::prelude::*;
+use super::{super::prelude::*, caps::PriceKeys};
 
 pub(super) const SECTION: &str = ModelKeys::NAME;
 const DEEPSEEK: &str = Deepseek::NAME;
@@ -39,7 +40,7 @@ words! {
 
 settings! {
     /// The model that writes titles and summaries.
-    struct ModelKeys in "edition.model" {
+    struct ModelKeys in "edition.model" + PriceKeys {
         /// Service that runs the model; `none` writes extractive summaries.
         /// 运行模型的服务；`none` 使用抽取式摘要。
         provider: Provider = choice().default(Provider::None)
@@ -65,7 +66,7 @@ settings! {
 
 settings! {
     /// The model at DeepSeek.
-    struct Deepseek in "edition.model.deepseek" {
+    struct Deepseek in "edition.model.deepseek" + PriceKeys {
         /// Name of the model.
         /// 模型名称。
         name: String = text().default("deepseek-v4-flash".to_owned()).also(&["LLM_DEEPSEEK_MODEL"]);
@@ -77,7 +78,7 @@ settings! {
 
 settings! {
     /// The model at OpenRouter.
-    struct Openrouter in "edition.model.openrouter" {
+    struct Openrouter in "edition.model.openrouter" + PriceKeys {
         /// Name of the model.
         /// 模型名称。
         name: String =
@@ -98,7 +99,7 @@ settings! {
 
 settings! {
     /// The model at Zhipu.
-    struct Zhipu in "edition.model.zhipu" {
+    struct Zhipu in "edition.model.zhipu" + PriceKeys {
         /// Name of the model.
         /// 模型名称。
         name: String = text().default("glm-4.5-flash".to_owned()).also(&["LLM_ZHIPU_MODEL"]);
@@ -136,17 +137,22 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Model> {
     let deepseek = Deepseek::read(reader);
     let openrouter = Openrouter::read(reader);
     let zhipu = Zhipu::read(reader);
-    let (service, name, key) = match keys.provider {
+    let [deepseek_price, openrouter_price, zhipu_price] =
+        [DEEPSEEK, OPENROUTER, ZHIPU].map(|section| price_in(reader, section));
+    let (service, own) = match keys.provider {
         Provider::None => {
             check_provider_is_named(reader);
             return None;
         }
         Provider::Compatible => return compatible(reader, keys),
-        Provider::Deepseek => (AT_DEEPSEEK, deepseek.name, deepseek.key),
-        Provider::Openrouter => (AT_OPENROUTER, openrouter.name, openrouter.key),
-        Provider::Zhipu => (AT_ZHIPU, zhipu.name, zhipu.key),
+        Provider::Deepseek => (AT_DEEPSEEK, (deepseek.name, deepseek.key, deepseek_price)),
+        Provider::Openrouter => (
+            AT_OPENROUTER,
+            (openrouter.name, openrouter.key, openrouter_price),
+        ),
+        Provider::Zhipu => (AT_ZHIPU, (zhipu.name, zhipu.key, zhipu_price)),
     };
-    let mut model = at_service(reader, keys, service, (name, key));
+    let mut model = at_service(reader, keys, service, own);
     if service == AT_OPENROUTER {
         let headers = [
             ("HTTP-Referer", openrouter.site_url),
@@ -196,7 +202,7 @@ fn at_service(
     reader: &mut Reader<'_>,
     keys: ModelKeys,
     (section, variable, base_url, concurrency): Service,
-    (name, own_key): (String, Option<Secret>),
+    (name, own_key, own_price): (String, Option<Secret>, Option<Price>),
 ) -> Model {
     if !reader.is_given(SECTION, &["key"]) && !reader.is_given(section, &["key"]) {
         let what = format!("{section}: a key is missing");
@@ -214,12 +220,17 @@ fn at_service(
     Model {
         concurrency: keys.concurrency.unwrap_or(concurrency),
         timeout: keys.timeout.unsigned_abs(),
+        price: price_in(reader, SECTION).or(own_price),
         ..Model::new(
             keys.base_url.unwrap_or_else(|| base_url.to_owned()),
             keys.name.unwrap_or(name),
             keys.key.or(own_key),
         )
     }
+}
+
+fn price_in(reader: &mut Reader<'_>, section: &'static str) -> Option<Price> {
+    PriceKeys::read_in(reader, section).price(reader, section)
 }
 
 fn compatible(reader: &mut Reader<'_>, keys: ModelKeys) -> Option<Model> {
@@ -236,6 +247,7 @@ fn compatible(reader: &mut Reader<'_>, keys: ModelKeys) -> Option<Model> {
     Some(Model {
         concurrency: keys.concurrency.unwrap_or(CONCURRENCY),
         timeout: keys.timeout.unsigned_abs(),
+        price: price_in(reader, SECTION),
         ..Model::new(keys.base_url?, keys.name?, keys.key)
     })
 }

@@ -2,6 +2,7 @@
 
 use almanack_core::edition::{
     EditionName,
+    allowance::Caps,
     batch::estimate,
     delivery::{OnRevision, OnUnknown},
     hold::{Approval, Deadline, OnSilence},
@@ -66,6 +67,7 @@ impl Cast {
                 zone,
                 title: "Daily".to_owned(),
                 language: "zh-CN".to_owned(),
+                caps: Caps::default(),
                 filter: dice.hits(250).then_some(Sensitivity::Medium),
                 ready_by: standards.hits(400).then_some(READY_BY),
                 ticks: None,
