@@ -157,12 +157,14 @@ async fn pause(Of(kind): Of, filled: Filled<Filling>) -> Answer {
         note: form.note.map(|note| note.trim().to_owned()),
         by: viewer.name().to_owned(),
     };
-    kinds::pause(&*state.changes, &kind, pausing, state.clock.now()).await?;
+    let known = state.rescheduler.kinds();
+    kinds::pause(&*state.changes, &known, &kind, pausing, state.clock.now()).await?;
     Ok(see("/ui/kinds?did=paused"))
 }
 
 async fn resume(Of(kind): Of, Filled(state, _, _): Filled) -> Answer {
-    kinds::resume(&*state.changes, &kind, state.clock.now()).await?;
+    let known = state.rescheduler.kinds();
+    kinds::resume(&*state.changes, &known, &kind, state.clock.now()).await?;
     Ok(see("/ui/kinds?did=resumed"))
 }
 
