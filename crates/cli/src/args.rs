@@ -20,7 +20,10 @@ mod chaos;
 #[cfg(feature = "lab")]
 mod demo;
 mod edition;
+mod examples;
+mod help;
 mod import;
+mod init;
 mod kind;
 mod monitor;
 mod next;
@@ -38,8 +41,9 @@ mod world;
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
-    calendar::*, chain::*, edition::*, import::*, kind::*, monitor::*, next::*, operations::*,
-    radar::*, schedule::*, simulate::*, source::*, task::*, user::*, work::*,
+    calendar::*, chain::*, edition::*, help::command, import::*, init::*, kind::*, monitor::*,
+    next::*, operations::*, radar::*, schedule::*, simulate::*, source::*, task::*, user::*,
+    work::*,
 };
 
 /// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
@@ -109,6 +113,9 @@ fn pair(text: &str) -> Option<(String, String)> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a first configuration by asking five questions
+    #[command(after_help = init::INIT_HELP)]
+    Init(InitArguments),
     #[cfg(feature = "lab")]
     /// Run Almanack and simulated services on this machine, to see every feature at work
     Demo(DemoArguments),
@@ -295,7 +302,7 @@ Times:
   \"2026-01-05 08:00 Europe/Berlin\"  local time in a zone
 
 A batch is JSON Lines: each line is a task as in the API, its time as above:
-  {\"kind\":\"ARTICLE_PUBLISH\",\"subject\":\"article:42\",\"execute_at\":\"+10m\",\"payload\":{\"lang\":\"en\"}}";
+  {\"kind\":\"MAIL_SEND\",\"subject\":\"user:7\",\"execute_at\":\"+10m\",\"payload\":{\"n\":1}}";
 
 /// A duration of whole seconds, as the API takes it.
 fn whole_seconds(text: &str) -> Result<i64, String> {

@@ -32,6 +32,7 @@ mod answer;
 mod firings;
 mod list;
 mod local;
+mod near;
 mod problem;
 mod remote;
 
@@ -187,8 +188,10 @@ impl Client {
 
     /// Carries a request out.
     pub(crate) async fn call(&self, call: Call) -> Result<Answer> {
-        let answer = self.try_call(call).await?;
-        answer.map_err(|refused| refused.failure())
+        match self.try_call(call).await? {
+            Ok(answer) => Ok(answer),
+            Err(refused) => Err(self.failure(&refused).await),
+        }
     }
 
     /// The same, where a refusal may be as good an answer.
@@ -211,7 +214,7 @@ impl Client {
         match self.try_call(call).await? {
             Ok(answer) => Ok(Some(answer)),
             Err(refusal) if refusal.status == 404 => Ok(None),
-            Err(refusal) => Err(refusal.failure()),
+            Err(refusal) => Err(self.failure(&refusal).await),
         }
     }
 

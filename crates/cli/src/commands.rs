@@ -43,6 +43,7 @@ mod guard;
 mod health;
 mod idle;
 mod import;
+mod init;
 mod kind;
 mod migrate;
 mod monitor;
@@ -95,6 +96,7 @@ pub(crate) fn dispatch(
         Command::Chaos(arguments) => chaos::run(arguments, &inputs, output),
         #[cfg(feature = "lab")]
         Command::Demo(arguments) => demo::run(arguments, output),
+        Command::Init(given) => init::run(given, &arguments.global, &inputs, output),
         Command::Next(arguments) => next::run(arguments, &inputs, output),
         Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
         Command::Import(arguments) => import::run(&at, arguments, output),

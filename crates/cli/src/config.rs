@@ -20,6 +20,7 @@ pub(crate) mod difference;
 pub(crate) mod dispatch;
 pub(crate) mod environment;
 pub(crate) mod file;
+pub(crate) mod first;
 pub(crate) mod key;
 pub(crate) mod layer;
 mod list;
@@ -125,7 +126,17 @@ impl Loaded {
 
 /// Reads and checks the configuration.
 pub(crate) fn load(inputs: &Inputs, need: Need) -> Loaded {
-    let (source, document) = lay_over(inputs);
+    checked(read_source(inputs), inputs, need)
+}
+
+/// Checks a text as if the file held it.
+pub(crate) fn of_text(name: &str, text: String, inputs: &Inputs, need: Need) -> Loaded {
+    let source = Source::new(name.to_owned(), text);
+    checked(Ok(Some(source)), inputs, need)
+}
+
+fn checked(found: Result<Option<Source>, Problem>, inputs: &Inputs, need: Need) -> Loaded {
+    let (source, document) = lay_over(found, inputs);
     let Document {
         layer,
         problems,
@@ -193,8 +204,8 @@ fn is_clear(problems: &[Problem], effective: &[Effective], shapeless: bool) -> b
 }
 
 /// All layers in one, the file they came from, and what is wrong with their shape.
-fn lay_over(inputs: &Inputs) -> (Option<Source>, Document) {
-    let (mut source, missing) = match read_source(inputs) {
+fn lay_over(found: Result<Option<Source>, Problem>, inputs: &Inputs) -> (Option<Source>, Document) {
+    let (mut source, missing) = match found {
         Ok(source) => (source, None),
         Err(problem) => (None, Some(problem)),
     };

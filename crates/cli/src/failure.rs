@@ -120,6 +120,18 @@ impl Failure {
         self
     }
 
+    /// The same, asking first whether another name was meant.
+    pub(crate) fn suggesting(mut self, near: &str) -> Self {
+        if let Self::Reported { hint, .. } = &mut self {
+            let asked = format!("did you mean `{near}`?");
+            *hint = Some(match hint.take() {
+                Some(advice) => format!("{asked} {advice}"),
+                None => asked,
+            });
+        }
+        self
+    }
+
     /// The same with another code.
     pub(crate) fn exiting(mut self, code: Exit) -> Self {
         if let Self::Reported { exit, .. } = &mut self {

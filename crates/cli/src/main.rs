@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use almanack_adapters::command::{SUPERVISE, SUPERVISE_FED, supervise, supervise_fed};
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 mod args;
 #[cfg(feature = "lab")]
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     let environment = read_environment();
-    let exit = match Arguments::try_parse() {
+    let exit = match parsed() {
         Ok(arguments) => run(&arguments, environment),
         Err(error) => {
             // Help and version arrive here too; clap knows which of the two outputs each belongs
@@ -59,6 +59,12 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit.code())
+}
+
+fn parsed() -> Result<Arguments, clap::Error> {
+    let mut matches = args::command().try_get_matches()?;
+    Arguments::from_arg_matches_mut(&mut matches)
+        .map_err(|error| error.format(&mut args::command()))
 }
 
 fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {

@@ -355,7 +355,7 @@ fn fit(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
 }
 
 /// A text in lines of at most `room` columns, broken at blanks; a word that is longer stays whole.
-fn broken(text: &str, room: usize) -> Vec<String> {
+pub(crate) fn broken(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let Some(line) = lines.last_mut() else { break };
@@ -419,13 +419,13 @@ impl From<String> for Cell {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Paper(Arc<Mutex<Vec<u8>>>);
 
     impl Write for Paper {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -436,7 +436,7 @@ mod tests {
         }
     }
 
-    fn output(colour: bool) -> (Output, Paper) {
+    pub(crate) fn output(colour: bool) -> (Output, Paper) {
         let paper = Paper::default();
         let output = Output {
             data: Channel {
@@ -456,7 +456,7 @@ mod tests {
         (output, paper)
     }
 
-    fn written(paper: &Paper) -> String {
+    pub(crate) fn written(paper: &Paper) -> String {
         String::from_utf8(paper.0.lock().unwrap().clone()).unwrap()
     }
 

@@ -154,6 +154,7 @@ pub(crate) async fn start_on(
         configuration: in_force.shown(),
         metrics: metrics.clone(),
         about: wiring::about(settings),
+        node: Some(node_name.clone()),
         version: env!("CARGO_PKG_VERSION"),
     }));
     Ok(Process {

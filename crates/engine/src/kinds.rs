@@ -12,7 +12,7 @@ use almanack_core::{
     pace::KindLine,
     plan::{Cancelled, Pause},
     reserved::is_reserved,
-    store::{self, HistoryPage, PausedKind, Store},
+    store::{self, HistoryPage, PausedKind, Store, TaskFilter},
     task::{
         Kind, Status, Task,
         why::{Facts, Why, why},
@@ -40,6 +40,9 @@ pub enum Error {
     Note { bytes: usize },
     #[error("until must be in the future")]
     Past,
+    /// Nothing is known of it: a mistyped name would hold up nobody, and look as if it did.
+    #[error("no kind `{kind}`: it is not configured, and there is no task of it")]
+    Unknown { kind: Kind },
     #[error(transparent)]
     Store(#[from] store::Error),
 }
@@ -87,6 +90,7 @@ pub async fn list(
 /// since when it holds.
 pub async fn pause(
     store: &dyn Store,
+    kinds: &Kinds,
     kind: &Kind,
     pausing: Pausing,
     now: Timestamp,
@@ -101,6 +105,7 @@ pub async fn pause(
     if pausing.until.is_some_and(|until| until <= now) {
         return Err(Error::Past);
     }
+    refuse_unknown(store, kinds, kind, now).await?;
     let held = pause_of(store, kind, now).await?;
     let pause = Pause {
         since: held.map_or(now, |held| held.since),
@@ -117,16 +122,43 @@ pub async fn pause(
 /// Resumes a kind; whether it was paused. The log says who did it: no row is left that could.
 pub async fn resume(
     store: &dyn Store,
+    kinds: &Kinds,
     kind: &Kind,
     by: &str,
     now: Timestamp,
 ) -> Result<bool, Error> {
     refuse_reserved(kind)?;
+    refuse_unknown(store, kinds, kind, now).await?;
     let was_paused = store.resume_kind(kind, now).await?;
     if was_paused {
         tracing::info!(task.kind = kind.as_str(), by, "resumed a kind");
     }
     Ok(was_paused)
+}
+
+/// A kind needs no configuration where its tasks name an address, so a task of it, ended ones
+/// included, makes it known, too.
+async fn refuse_unknown(
+    store: &dyn Store,
+    kinds: &Kinds,
+    kind: &Kind,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let any = TaskFilter {
+        kind: Some(kind.clone()),
+        limit: 1,
+        ..TaskFilter::default()
+    };
+    let is_known = list(store, kinds, now)
+        .await?
+        .iter()
+        .any(|line| line.kind == *kind)
+        || !store.list_tasks(&any).await?.rows.is_empty();
+    if is_known {
+        return Ok(());
+    }
+    let kind = kind.clone();
+    Err(Error::Unknown { kind })
 }
 
 fn refuse_reserved(kind: &Kind) -> Result<(), Error> {

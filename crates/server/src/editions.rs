@@ -92,7 +92,7 @@ pub(crate) fn editions_named(state: &AppState, name: EditionName) -> Result<&Arc
         Some(editions) => Ok(editions),
         None if name.is_default() => editions(state),
         None => {
-            let detail = format!("this node makes no edition named {name}");
+            let detail = format!("this node makes no edition named `{name}`");
             Err(Problem::new(Code::NoSuchEdition, detail))
         }
     }

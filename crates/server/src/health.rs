@@ -16,6 +16,10 @@ pub(crate) struct HealthView {
     status: &'static str,
     /// The running version.
     version: &'static str,
+    /// Name of the node that answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    node: Option<String>,
     /// What fails: a disconnected message bus (`kafka`, `nats`), `disk` if space is low, `backup`
     /// if the last backup failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -32,6 +36,7 @@ pub(crate) async fn healthz(State(state): App) -> Json<HealthView> {
     Json(HealthView {
         status: "ok",
         version: state.version,
+        node: state.node.clone(),
         degraded: Vec::new(),
     })
 }
@@ -64,6 +69,7 @@ pub(crate) async fn readyz(State(state): App) -> Result<Json<HealthView>> {
             "degraded"
         },
         version: state.version,
+        node: state.node.clone(),
         degraded,
     }))
 }

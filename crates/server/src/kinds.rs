@@ -56,7 +56,8 @@ pub(crate) async fn list_kinds(State(state): App) -> Result<Json<KindsView>> {
 
 /// Pause a kind until it is resumed or until a time.
 ///
-/// No node starts a task of it any more; waiting tasks stay, running ones end.
+/// No node starts a task of it any more; waiting tasks stay, running ones end. A kind that is not
+/// configured, and of which there is no task, is refused.
 #[utoipa::path(
     post, path = "/api/v1/kinds/{kind}/pause", tag = "kinds",
     request_body = PauseBody,
@@ -71,7 +72,8 @@ pub(crate) async fn pause_kind(State(state): App, Of(kind): Of, call: Call) -> A
         note: body.note,
         by: call.requester.name().to_owned(),
     };
-    kinds::pause(&*state.changes, &kind, pausing, state.clock.now()).await?;
+    let known = state.rescheduler.kinds();
+    kinds::pause(&*state.changes, &known, &kind, pausing, state.clock.now()).await?;
     line(&state, &kind).await
 }
 
@@ -82,8 +84,8 @@ pub(crate) async fn pause_kind(State(state): App, Of(kind): Of, call: Call) -> A
 )]
 pub(crate) async fn resume_kind(State(state): App, Of(kind): Of, call: Call) -> Answer {
     call.refuse_key()?;
-    let by = call.requester.name();
-    kinds::resume(&*state.changes, &kind, by, state.clock.now()).await?;
+    let (known, by) = (state.rescheduler.kinds(), call.requester.name());
+    kinds::resume(&*state.changes, &known, &kind, by, state.clock.now()).await?;
     line(&state, &kind).await
 }
 
@@ -101,6 +103,7 @@ impl From<Error> for Problem {
         let detail = error.to_string();
         let path = match error {
             Error::Store(error) => return error.into(),
+            Error::Unknown { .. } => return Self::new(Code::NoSuchKind, detail),
             Error::Reserved { .. } => "kind",
             Error::Note { .. } => "note",
             Error::Past => "until",

@@ -167,6 +167,8 @@ pub struct AppState {
     pub metrics: PrometheusHandle,
     /// What the page about our requests says.
     pub about: About,
+    /// The node's name; none in a process that only answers a command.
+    pub node: Option<String>,
     /// The version to report.
     pub version: &'static str,
 }

@@ -12,6 +12,9 @@ pub(crate) enum CalendarCommand {
     /// Show a calendar: its next days, and the schedules that use it
     Show(CalendarArguments),
     /// Create or change a calendar that is not in a configuration file
+    #[command(
+        override_usage = "almanack calendar put [OPTIONS] <NAME> <--date|--weekday|--ical|--url>"
+    )]
     Put(CalendarPutArguments),
     /// Remove a calendar that no schedule uses
     Remove(CalendarArguments),

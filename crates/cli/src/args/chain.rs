@@ -9,8 +9,9 @@ pub(crate) const CHAIN_HELP: &str = "\
 Environment, as GitHub Actions sets it:
   GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_SHA, GITHUB_WORKFLOW, GITHUB_API_URL
 Environment that the workflow must set:
-  GH_TOKEN   the repository's token for locks and runs; contents: write, actions: write
-  PAT        token that starts workflows in other repositories [default: GH_TOKEN]
+  GH_TOKEN   the repository's token for locks and runs, with contents: write and
+             actions: write
+  PAT        token that starts workflows elsewhere [default: GH_TOKEN]
   DISPATCH   the schedules
   TZ_OFFSET  hours to shift the times in the log by";
 

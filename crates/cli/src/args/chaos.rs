@@ -7,14 +7,12 @@ use clap::Args;
 
 /// Shown at the end of `--help`.
 pub(super) const CHAOS_HELP: &str = "\
-Runs real nodes on a scratch copy of your configuration. Kills them, freezes them, disconnects them
-from the database and sets their clocks wrong. Then checks every slot, task and article against what
-Almanack promises. Calls nothing outside this machine and does not touch your database: it creates a
-scratch database beside it and removes it afterwards. Exit code 1 means that a promise was broken.
-
-  almanack chaos --minutes 5 --set node.lease=5s
-  almanack chaos --database postgres://localhost/almanack --nodes 3 --picture chaos.svg
-  almanack chaos --minutes 10 --faults none --rate 800 --picture soak.svg     # a soak";
+Runs real nodes on a scratch copy of your configuration. Kills them, freezes
+them, disconnects them from the database and sets their clocks wrong. Then
+checks every slot, task and article against what Almanack promises. Calls
+nothing outside this machine and does not touch your database: it creates a
+scratch database beside it and removes it afterwards. Exit code 1 means that a
+promise was broken.";
 
 /// Options of `chaos`.
 #[derive(Debug, Args)]

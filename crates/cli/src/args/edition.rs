@@ -5,22 +5,24 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 const RUN_HELP: &str = "\
-A run continues from the edition's current state. It ends when the edition is published, or when it
-must wait for an outside service. Each step spends at most edition.budget requests. You can run it
-beside a node: one of them works, the other waits.
+A run continues from the edition's current state. It ends when the edition is
+published, or when it must wait for an outside service. Each step spends at most
+edition.budget requests. You can run it beside a node: one of them works, the
+other waits.
 
 Ctrl-C ends the run after the current step; the next run continues from there.";
 
 const RESEND_HELP: &str = "\
-Sends what did not arrive and what may not have arrived; an unconfirmed message can arrive twice.
-What the destination has confirmed is never sent again.";
+Sends what did not arrive and what may not have arrived; an unconfirmed message
+can arrive twice. What the destination has confirmed is never sent again.";
 
 const CORRECT_HELP: &str = "\
-Makes a new revision with your name. It goes to the destinations that can replace what they have.
-An edition that waits for approval goes on waiting, and links to earlier revisions stop working.";
+Makes a new revision with your name. It goes to the destinations that can
+replace what they have. An edition that waits for approval goes on waiting, and
+links to earlier revisions stop working.";
 
 const SHOW_HELP: &str = "\
---rebuild renders the edition again from stored data, and fails if a single byte differs.
+--rebuild renders the edition again, and fails if a single byte differs.
 --template renders it with another template, and shows the difference.
 --page-template does the same with its page for readers.";
 
@@ -75,7 +77,10 @@ pub(crate) enum EditionCommand {
         of: CorrectionArguments,
     },
     /// Edit the title or the text of a story of a finished edition
-    #[command(after_help = CORRECT_HELP)]
+    #[command(
+        after_help = CORRECT_HELP,
+        override_usage = "almanack edition edit <STORY> [EDITION] <--title|--summary|--comments>"
+    )]
     Edit(EditArguments),
     /// Retract an edition: its page says so, feeds leave it out
     Retract {
@@ -199,9 +204,9 @@ pub(crate) struct EditionShowArguments {
 }
 
 const SUBSCRIBER_IMPORT_HELP: &str = "\
-The first line may name the columns: email, and optionally language and state. Import only people
-who agreed to get mail from you: no confirmation is sent. Importing twice adds nobody twice, and
-whoever unsubscribed stays unsubscribed.";
+The first line may name the columns: email, and optionally language and state.
+Import only people who agreed to get mail from you: no confirmation is sent.
+Importing twice adds nobody twice, and whoever unsubscribed stays unsubscribed.";
 
 /// What to do with subscribers.
 #[derive(Debug, Subcommand)]

@@ -5,17 +5,13 @@ use serde::Serialize;
 
 /// Shown below the options.
 pub(crate) const IMPORT_HELP: &str = "\
-Prints the schedules as [[schedule]] tables for a configuration file. Differences in meaning, and
-lines that cannot be converted, are reported on standard error. The exit code is 2 if a line cannot.
-With --apply, the schedules are written to the node instead; doing so again changes nothing.
+Prints the schedules as [[schedule]] tables for a configuration file.
+Differences in meaning, and lines that cannot be converted, are reported on
+standard error. The exit code is 2 if a line cannot. With --apply, the schedules
+are written to the node instead; doing so again changes nothing.
 
-Examples:
-  crontab -l | almanack import crontab - --tz Europe/Berlin
-  crontab -l | almanack import crontab - --tz Europe/Berlin --apply
-  almanack import crontab /etc/crontab --system
-  almanack import systemd-timer /etc/systemd/system/backup.timer --json
-  almanack import github-workflow .github/workflows/daily.yml --repository owner/repo
-  curl -H \"X-Api-Key: $KEY\" https://healthchecks.io/api/v3/checks/ | almanack import healthchecks -";
+The API of Healthchecks gives its checks:
+  curl -H \"X-Api-Key: $KEY\" https://healthchecks.io/api/v3/checks/ > checks.json";
 
 /// What to import, and what the text itself does not contain.
 #[derive(Debug, Args)]

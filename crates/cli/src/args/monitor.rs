@@ -5,12 +5,10 @@ use clap::{Args, Subcommand};
 use super::NameArguments;
 
 const PUT_HELP: &str = "\
-A monitor is a schedule with a ping target: `schedule slots`, `schedule rewind` and `why` work on it.
-A new one gets a ping address, which is shown once.
+A monitor is a schedule with a ping target: `schedule slots`, `schedule rewind`
+and `why` work on it. A new one gets a ping address, which is shown once.
 
-Examples:
-  almanack monitor put backup '@every 1d' --grace 1h
-  almanack monitor put report '30 6 * * 1-5' --tz Europe/Berlin --grace 20m
+A job sends a ping when it has succeeded:
   curl -fsS -m 10 --retry 5 https://almanack.example/ping/KEY";
 
 /// What to do with monitors.

@@ -6,15 +6,16 @@ use clap::{Args, ValueEnum};
 pub(crate) const NEXT_HELP: &str = "\
 Expressions:
   0 8 * * 1-5             minute, hour, day of month, month, day of week
-  30 0 8 * * *            with the second first; with a year last there are seven
-  0 8 * * W#3             the third business day; W#L the last, counted by the calendars
+  30 0 8 * * *            with the second first; a year may come last
+  0 8 * * W#3             the third business day by the calendars; W#L the last
   0 8 L-3 * *             three days before the last day of the month
   @daily  @10s            nicknames; every 10 seconds, counted from the epoch
   at 2026-12-24 18:00     once
   H H * * *               a minute of the day that is fixed for each --name
 
-A batch is JSON Lines on standard input; each line gets one line on standard output:
-  {\"id\":1,\"expr\":\"0 8 * * 1-5\",\"tz\":\"Europe/Berlin\",\"from\":\"2026-01-05T00:00Z\",\"count\":3}";
+A batch is JSON Lines on standard input; each line gets one line on standard
+output:
+  {\"id\":1,\"expr\":\"0 8 * * 1-5\",\"tz\":\"Europe/Berlin\",\"count\":3}";
 
 /// Which expression, and how many of its times.
 #[derive(Debug, Args)]

@@ -11,9 +11,8 @@ Databases:
   postgres://…          a PostgreSQL database
   env:NAME              one of these, password included, in the variable NAME
 
-  almanack migrate sqlite:almanack.db env:NEW_DATABASE
-
-Stop all nodes first. The new database must be empty or missing; it gets everything or nothing.";
+Stop all nodes first. The new database must be empty or missing; it gets
+everything or nothing.";
 
 pub(super) const DOCTOR_HELP: &str = "\
 Exit codes here:
@@ -21,8 +20,7 @@ Exit codes here:
   1  at least one warning
   2  at least one error
 
-For a cron job that monitors Almanack itself:
-  almanack doctor --expect schedule=nightly,within=25h";
+With --expect, a cron job can watch Almanack itself.";
 
 /// What to back up.
 #[derive(Debug, Args)]

@@ -3,13 +3,8 @@
 use clap::{Args, Subcommand};
 
 pub(super) const RADAR_HELP: &str = "\
-A herd is a second in which many things start. `radar spread` gives its schedules a splay and moves
-its waiting tasks.
-
-Examples:
-  almanack radar --hours 48
-  almanack radar spread 2026-01-05T08:00:00Z          # shows what would change
-  almanack radar spread 2026-01-05T08:00:00Z --splay 2m --yes";
+A herd is a second in which many things start. `radar spread` gives its
+schedules a splay and moves its waiting tasks.";
 
 /// What to show, or what to spread.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 const PUT_HELP: &str = "\
 Targets, exactly one:
   --target-webhook https://example.org/hook
-  --target-workflow owner/name/daily.yml [--target-ref main] [--target-input key=value]…
+  --target-workflow owner/name/ci.yml [--target-ref main] [--target-input K=V]
   --target-task EDITION_RUN edition:{date}
   --target-command /usr/bin/rsync --target-command -a --target-command from/
   --target '{\"type\":\"webhook\",\"url\":\"https://example.org/hook\"}'";
@@ -21,7 +21,10 @@ pub(crate) enum ScheduleCommand {
     /// Show a schedule: next times, policies, recent firings
     Show(NameArguments),
     /// Create or change a schedule that is not in a configuration file
-    #[command(after_help = PUT_HELP)]
+    #[command(
+        after_help = PUT_HELP,
+        override_usage = "almanack schedule put [OPTIONS] <NAME> <EXPR> --target-…"
+    )]
     Put(Box<SchedulePutArguments>),
     /// Pause a schedule until you resume it, or until a time
     Pause {

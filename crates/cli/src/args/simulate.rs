@@ -6,12 +6,9 @@ use clap::Args;
 
 /// Shown below the options.
 pub(crate) const SIMULATE_HELP: &str = "\
-Calls nothing and writes nothing: the planner runs on a store in memory with a simulated clock. The
-schedules come from the configuration file and from DISPATCH. Those with errors are named and left
-out, and the exit code is 2.
-
-  almanack simulate --for 24h
-  almanack simulate --from 2026-03-29T00:00Z --for 24h --outage 02:00-05:00 --svg night.svg";
+Calls nothing and writes nothing: the planner runs on a store in memory with a
+simulated clock. The schedules come from the configuration file and from
+DISPATCH. Those with errors are named and left out, and the exit code is 2.";
 
 /// What to simulate.
 #[derive(Debug, Args)]

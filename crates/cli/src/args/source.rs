@@ -13,29 +13,17 @@ pub(crate) use description::{DescriptionArguments, OptionArguments, RuleArgument
 pub(crate) use replay::ReplayArguments;
 
 const ADD_HELP: &str = "\
-Give the address of a feed, or of a page that links to its feed:
-  almanack source add https://example.org/feed.xml
-  almanack source add example.org --category news/world
-
-Without a feed, write rules:
+The address is that of a feed, or of a page that links to its feed. Without a
+feed, write rules:
   … --as html --item 'article.post' --title 'h2' --link 'h2 a' --date 'time'
-  … --as json --item '$.posts[*]' --title '$.headline' --link '$.url' --date '$.published'
+  … --as json --item '$.posts[*]' --title '$.headline' --link '$.url'
   … --as sitemap --containing /blog/
-  … --rules rules.json          rules as JSON: {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}
+  … --rules rules.json   as JSON: {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}
 
 --dry-run shows the entries and stores nothing.";
 const SET_HELP: &str = "\
-Options that you do not name stay; an empty text resets one:
-  almanack source set 17 --address https://example.org/new.xml
-  almanack source set 17 --as html --item article --title h2
-  almanack source set 17 --header 'Accept-Language: de' --bearer env:SOURCE_TOKEN
-  almanack source set 17 --bearer '' --header 'Accept-Language:'
-
-Entries, statistics and rhythm stay. A paused source stays paused.";
-const TRY_HELP: &str = "\
-  almanack source try example.org                       the feed of a site
-  almanack source try https://example.org/ --as html --item article --title h2
-  almanack source try 17 --rules new.json               a source with other rules, before you set them";
+Options that you do not name stay; an empty text resets one. Entries, statistics
+and rhythm stay. A paused source stays paused.";
 
 /// What to do with sources.
 #[derive(Debug, Subcommand)]
@@ -44,7 +32,6 @@ pub(crate) enum SourceCommand {
     #[command(after_help = ADD_HELP)]
     Add(Box<SourceAddArguments>),
     /// Show what would be read of an address, or of a source with changes, and store nothing
-    #[command(after_help = TRY_HELP)]
     Try(Box<SourceTryArguments>),
     /// List sources by id
     List(SourceListArguments),
@@ -95,7 +82,8 @@ pub(crate) enum SourceCommand {
         #[arg(long = "type", value_name = "TYPE", value_parser = ["rss", "custom"])]
         source_type: Option<String>,
     },
-    /// Show what was asked of which host, what not-modified answers saved, and whether publishers' requests were kept
+    /// Show what was asked of which host, what not-modified answers saved, and whether publishers'
+    /// requests were kept
     Courtesy(CourtesyArguments),
     /// Compare how fast policies would have found recorded entries, and with how many checks
     #[command(after_help = replay::REPLAY_HELP)]

@@ -5,19 +5,20 @@ use std::ffi::OsString;
 use clap::Args;
 
 pub(super) const WORK_HELP: &str = "\
-The program gets the task's payload as JSON on standard input, and in its environment
-ALMANACK_TASK_ID, ALMANACK_TERM, ALMANACK_KIND, ALMANACK_SUBJECT, ALMANACK_ATTEMPT,
-ALMANACK_EXECUTE_AT. The end of its output becomes the attempt's detail.
+The program gets the task's payload as JSON on standard input, and in its
+environment ALMANACK_TASK_ID, ALMANACK_TERM, ALMANACK_KIND, ALMANACK_SUBJECT,
+ALMANACK_ATTEMPT, ALMANACK_EXECUTE_AT. The end of its output becomes the
+attempt's detail.
 
 Its exit code is the outcome:
   0            done
   64, 65       failed for good (EX_USAGE, EX_DATAERR)
-  anything else, or killed: tried again while retries are left (75, EX_TEMPFAIL, says so)
+  other, killed: tried again while retries are left (75, EX_TEMPFAIL, says so)
 
-Kinds must have deliver = \"pull\" in the configuration:
-  almanack work MAIL_SEND --slots 4 -- ./send-mail --verbose
+Kinds must have deliver = \"pull\" in the configuration.
 
-SIGTERM: takes no more tasks, waits for running programs (--drain), gives the rest back.";
+SIGTERM: takes no more tasks, waits for running programs (--drain), gives the
+rest back.";
 
 /// What to take, and what to run.
 #[derive(Debug, Args)]

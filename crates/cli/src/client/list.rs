@@ -95,6 +95,15 @@ impl List {
 
     /// Writes the list as the person or program wants it.
     pub(crate) async fn write(&self, client: &Client, output: &mut Output) -> Done {
+        self.write_counted(client, output).await.map(|_| Exit::Ok)
+    }
+
+    /// The same; how many items there were.
+    pub(crate) async fn write_counted(
+        &self,
+        client: &Client,
+        output: &mut Output,
+    ) -> Result<usize> {
         let mut written = Written {
             items: 0,
             begun: false,
@@ -121,7 +130,7 @@ impl List {
             let or_all = self.or_all;
             output.note(&format!("more rows: --limit {more}{or_all}\n"));
         }
-        Ok(Exit::Ok)
+        Ok(written.items)
     }
 
     async fn page(

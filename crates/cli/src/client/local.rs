@@ -132,6 +132,7 @@ async fn state(context: &CommandContext) -> Result<AppState> {
         configuration: Reloadable::new(Vec::new()),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
         about: wiring::about(settings),
+        node: None,
         version: env!("CARGO_PKG_VERSION"),
     })
 }

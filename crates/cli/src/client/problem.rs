@@ -103,6 +103,7 @@ impl Refusal {
     fn hint(&self) -> Option<String> {
         let advice = match (self.code(), self.place()) {
             ("no_such_task", _) => "`almanack task list --subject PREFIX` finds tasks by subject",
+            ("no_such_kind", _) => "`almanack kind list` lists all",
             ("no_such_schedule", _) => "`almanack schedule list` lists all",
             ("no_such_bulk", _) => "`almanack task bulk list` lists all",
             ("no_such_subscriber", _) => "`almanack edition subscriber list` lists all",
@@ -167,7 +168,7 @@ impl Refusal {
     }
 
     /// What the sentence is about: the first thing that it quotes.
-    fn quoted(&self) -> Option<&str> {
+    pub(super) fn quoted(&self) -> Option<&str> {
         self.detail().split('`').nth(1)
     }
 }

@@ -10,6 +10,29 @@ use almanack_store::Location;
 
 use crate::commands::prelude::*;
 
+/// What a database knows of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    Alive,
+    /// Its last heartbeat is older than a lease.
+    Silent,
+    No,
+}
+
+/// What the database knows of the node with this name.
+pub(super) async fn known(location: &Location, lease: SignedDuration, name: &str) -> Result<Known> {
+    let is_named = |nodes: &[Node]| nodes.iter().any(|node| node.name == name);
+    if is_named(&alive(location, lease).await?) {
+        return Ok(Known::Alive);
+    }
+    let register = almanack_store::registered(location).await?;
+    Ok(if is_named(&register.nodes) {
+        Known::Silent
+    } else {
+        Known::No
+    })
+}
+
 /// The nodes with a heartbeat within a lease. This includes a node that was killed a moment ago.
 pub(super) async fn alive(location: &Location, lease: SignedDuration) -> Result<Vec<Node>> {
     let register = almanack_store::registered(location).await?;

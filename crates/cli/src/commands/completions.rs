@@ -1,14 +1,13 @@
 //! `almanack completions SHELL`
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
-use crate::commands::prelude::*;
+use crate::{args, commands::prelude::*};
 
 /// Prints the completion script.
 pub(super) fn run(shell: Shell, output: &mut Output) -> Done {
     let mut script = Vec::new();
-    generate(shell, &mut Arguments::command(), "almanack", &mut script);
+    generate(shell, &mut args::command(), "almanack", &mut script);
     output.raw(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Ok)
 }

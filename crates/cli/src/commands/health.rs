@@ -55,6 +55,9 @@ pub(super) enum Answer {
 pub(super) struct State {
     status: String,
     version: String,
+    /// Its name; an older version gives none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) node: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<String>,
 }

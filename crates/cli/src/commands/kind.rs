@@ -94,7 +94,11 @@ async fn show(client: &Client, kind: &str, output: &mut Output) -> Done {
     let found = items(&all["kinds"]).iter().find(|it| it["kind"] == kind);
     let Some(found) = found else {
         let what = format!("no kind {kind}: it is not configured, and no task of it waits or runs");
-        return Err(Failure::usage(what).hint("almanack kind list"));
+        let failure = Failure::usage(what).hint("`almanack kind list` lists all");
+        return Err(match client.near_kind(kind).await {
+            Some(near) => failure.suggesting(&near),
+            None => failure,
+        });
     };
     if output.json {
         return output.line(&found.to_string()).map(|()| Exit::Ok);

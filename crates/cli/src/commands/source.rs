@@ -3,7 +3,7 @@
 use almanack_core::source::entry::canonical_address;
 use url::Url;
 
-use crate::commands::prelude::*;
+use crate::{commands::prelude::*, suggest};
 
 mod add;
 mod check;
@@ -95,6 +95,9 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     why::run(client, &given.name, None, output).await
 }
 
+/// Sources looked through for one that may have been meant.
+const SUGGESTED_OF: usize = 500;
+
 /// What the subjects of sources begin with, on the command line as in tasks.
 pub(super) const PREFIX: &str = "source:";
 
@@ -139,10 +142,11 @@ async fn load(client: &Client, given: &str) -> Result<NamedSource> {
         Err(_) if given.contains("://") => find(client, given).await?,
         Err(_) => {
             let what = format!("`{given}` is not a source");
-            return Err(Failure::usage(what).hint(
+            let failure = Failure::usage(what).hint(
                 "write its number or its address; `almanack source list --containing TEXT` \
                  finds it",
-            ));
+            );
+            return Err(suggested(client, given, failure).await);
         }
     };
     let found = client.find(Call::get(&["sources", &number])).await?;
@@ -161,7 +165,31 @@ async fn find(client: &Client, given: &str) -> Result<String> {
         .await?;
     let there = |it: &&Value| canonical_address(&text(&it["address"])) == wanted;
     let found = on_host.iter().find(there).map(|it| text(&it["source_id"]));
-    found.ok_or_else(|| unknown(&format!("there is no source at {given}")))
+    match found {
+        Some(number) => Ok(number),
+        None => {
+            let failure = unknown(&format!("there is no source at {given}"));
+            Err(suggested(client, given, failure).await)
+        }
+    }
+}
+
+/// The failure with the source whose address or name is nearest to what was written, of the first
+/// page of sources.
+async fn suggested(client: &Client, given: &str, failure: Failure) -> Failure {
+    let call = Call::get(&["sources"]).query("limit", Some(SUGGESTED_OF));
+    let Ok(page) = client.call(call).await else {
+        return failure;
+    };
+    let page = page.value();
+    let names = items(&page["sources"]).iter().flat_map(|source| {
+        let of = |field: &str| source[field].as_str().unwrap_or_default();
+        [of("address"), of("name")]
+    });
+    match suggest::nearest(given, names.filter(|name| !name.is_empty())) {
+        Some(near) => failure.suggesting(near),
+        None => failure,
+    }
 }
 
 fn unknown(what: &str) -> Failure {

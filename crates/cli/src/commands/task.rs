@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::task::{Invalid, Kind, Subject};
+use almanack_core::task::{Invalid, Kind, MAX_RETRY_MAX, Subject};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -25,7 +25,13 @@ pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut 
             None => put(&client, given, output).await,
         },
         TaskCommand::Get(given) => get(&client, given, output).await,
-        TaskCommand::List(given) => list(given, &client)?.write(&client, output).await,
+        TaskCommand::List(given) => {
+            let list = list(given, &client)?;
+            if list.write_counted(&client, output).await? == 0 {
+                find::suggest_kind(&client, &given.filter, output).await;
+            }
+            Ok(Exit::Ok)
+        }
         TaskCommand::Count(given) => find::count(&client, given, output).await,
         TaskCommand::Bulk(command) => bulk::run(&client, command, output).await,
         TaskCommand::Cancel { identity, revision } => {
@@ -90,9 +96,28 @@ fn status(task: &Value, _: Timestamp) -> Cell {
 }
 
 fn attempt(task: &Value, _: Timestamp) -> Cell {
-    let number = |name: &str| task[name].as_u64().unwrap_or_default();
-    let (attempt, all) = (number("attempt"), number("max_retry") + 1);
-    format!("{attempt}/{}", attempt.max(all)).into()
+    attempt_in_short(task).into()
+}
+
+fn attempt_in_short(task: &Value) -> String {
+    let attempt = task["attempt"].as_u64().unwrap_or_default();
+    match bounded(task["max_retry"].as_u64().unwrap_or_default()) {
+        Some(all) => format!("{attempt}/{}", attempt.max(all)),
+        None => attempt.to_string(),
+    }
+}
+
+fn attempt_of(task: &Value) -> String {
+    match bounded(task["max_retry"].as_u64().unwrap_or_default()) {
+        Some(of) => format!("{} of {of}", task["attempt"]),
+        None => task["attempt"].to_string(),
+    }
+}
+
+/// How many attempts there may be. Almanack's own tasks are tried for a time, not so many times:
+/// their count is a bound that nobody is meant to see.
+fn bounded(max_retry: u64) -> Option<u64> {
+    (max_retry <= u64::from(MAX_RETRY_MAX)).then_some(max_retry + 1)
 }
 
 const PAGE: &[Column] = &[
@@ -107,10 +132,7 @@ const PAGE: &[Column] = &[
         format!("{}{left}", status_word(status)).into()
     }),
     column("execute at", "/execute_at", moment),
-    column("attempt", "", |task, _| {
-        let of = task["max_retry"].as_u64().unwrap_or_default() + 1;
-        format!("{} of {of}", task["attempt"]).into()
-    }),
+    column("attempt", "", |task, _| attempt_of(task).into()),
     column("priority", "/priority", plain),
     column("expires", "/expires_at", moment),
     column("revision", "/revision", plain),
@@ -340,5 +362,28 @@ fn sentence(receipt: &Value, now: Timestamp) -> String {
             )
         }
         _ => format!("No change: {who} is already in that state"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_that_nobody_is_meant_to_see_is_not_shown() {
+        for (task, cell, line) in [
+            (json!({ "attempt": 1, "max_retry": 3 }), "1/4", "1 of 4"),
+            (json!({ "attempt": 9, "max_retry": 3 }), "9/9", "9 of 4"),
+            (
+                json!({ "attempt": 0, "max_retry": 100 }),
+                "0/101",
+                "0 of 101",
+            ),
+            (json!({ "attempt": 1, "max_retry": 1_000_000 }), "1", "1"),
+            (json!({ "attempt": 2, "max_retry": u32::MAX }), "2", "2"),
+        ] {
+            assert_eq!(attempt_in_short(&task), cell, "{task}");
+            assert_eq!(attempt_of(&task), line, "{task}");
+        }
     }
 }

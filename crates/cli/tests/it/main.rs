@@ -28,6 +28,7 @@ mod event_delivery;
 mod faces;
 mod failures;
 mod firing;
+mod first_minute;
 mod harness;
 mod import;
 mod kill;

@@ -69,6 +69,8 @@ codes! {
     UnknownHost = "unknown_host", MISDIRECTED_REQUEST, "Unknown host";
     /// No task has this identity.
     NoSuchTask = "no_such_task", NOT_FOUND, "No such task";
+    /// No configuration and no task has this kind.
+    NoSuchKind = "no_such_kind", NOT_FOUND, "No such kind";
     /// No decision has this receipt.
     NoSuchReceipt = "no_such_receipt", NOT_FOUND, "No such receipt";
     /// No request in the inbox has this number, or there is no inbox.

@@ -166,12 +166,14 @@ async fn pause(Of(kind): Of, filled: Filled<Filling>) -> Answer {
         note: form.note.map(|note| note.trim().to_owned()),
         by: viewer.name().to_owned(),
     };
-    kinds::pause(&*state.changes, &kind, pausing, state.clock.now()).await?;
+    let known = state.rescheduler.kinds();
+    kinds::pause(&*state.changes, &known, &kind, pausing, state.clock.now()).await?;
     Ok(see("/ui/kinds?did=paused"))
 }
 
 async fn resume(Of(kind): Of, Filled(state, viewer, _): Filled) -> Answer {
-    kinds::resume(&*state.changes, &kind, viewer.name(), state.clock.now()).await?;
+    let (known, now) = (state.rescheduler.kinds(), state.clock.now());
+    kinds::resume(&*state.changes, &known, &kind, viewer.name(), now).await?;
     Ok(see("/ui/kinds?did=resumed"))
 }
 

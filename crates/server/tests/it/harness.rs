@@ -351,6 +351,7 @@ impl World {
             .into(),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             about: almanack_server::about::About::default(),
+            node: Some("news-1".to_owned()),
             version: "0.0.0-test",
         };
         Self {

@@ -65,7 +65,8 @@ async fn health_says_which_version_runs() {
     assert_json_snapshot!(world.get("/healthz").await.json(), @r#"
     {
       "status": "ok",
-      "version": "0.0.0-test"
+      "version": "0.0.0-test",
+      "node": "news-1"
     }
     "#);
     assert_eq!(world.get("/readyz").await.json()["status"], "ready");
@@ -190,6 +191,7 @@ impl Counted {
             configuration: Vec::new().into(),
             metrics: recorder.handle(),
             about: almanack_server::about::About::default(),
+            node: Some("news-1".to_owned()),
             version: "0.0.0-test",
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

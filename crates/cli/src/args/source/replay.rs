@@ -4,13 +4,11 @@ use clap::Args;
 
 /// Shown below the options of `source replay`.
 pub(super) const REPLAY_HELP: &str = "\
-Each line of a trace is a source's id, a tab, and a publication time in seconds since 1970. Replay
-decides checks with the code that a node uses; it calls nothing and writes nothing.
+Each line of a trace is a source's id, a tab, and a publication time in seconds
+since 1970. Replay decides checks with the code that a node uses; it calls
+nothing and writes nothing.
 
-Policies: adaptive, classic, miniflux, fixed:1h, or a schedule expression.
-
-  almanack source replay --policy adaptive --policy classic --budget classic --trace history.tsv.gz
-  almanack source replay --policy adaptive --budget 24 --floor 15m --trace - --json < history.tsv";
+Policies: adaptive, classic, miniflux, fixed:1h, or a schedule expression.";
 
 /// What to replay, and how.
 #[derive(Debug, Args)]

@@ -4,16 +4,24 @@
 //! the calls, with its rules about addresses. Any answer counts as reachable. Message buses are
 //! checked in `buses.rs`. Nothing is fired.
 
-use std::{collections::BTreeMap, net::TcpListener, time::Duration};
+use std::{
+    collections::BTreeMap,
+    net::{SocketAddr, TcpListener},
+    time::Duration,
+};
 
 use almanack_adapters::http::{Client, Error, Limits, Request};
 use almanack_core::target::Target;
 use almanack_engine::schedules::Wanted;
+use almanack_store::Location;
 use futures_util::{StreamExt as _, stream};
 use url::Url;
 
 use super::{
-    super::health::{Answer, Question, ask},
+    super::{
+        alive::{Known, known},
+        health::{Answer, Question, ask},
+    },
     Finding,
 };
 use crate::{
@@ -38,12 +46,49 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding> {
         ));
     };
     Ok(match ask(listen, Question::Up).await? {
-        Answer::Yes(_) => Finding::ok(check, format!("a node answers at {listen}")),
+        Answer::Yes(state) => match state.node {
+            Some(name) => whose(listen, &name, known_here(settings, &name).await),
+            None => Finding::warning(check, format!("a node answers at {listen}, without a name"))
+                .hint("it is of an older version; whether it is one of this database's is unknown"),
+        },
         Answer::NotReady(_) | Answer::Other { .. } | Answer::Unreachable(_) => {
             Finding::failed(check, format!("{listen}: {taken}"))
                 .hint("another program listens there, or this user may not; set server.listen")
         }
     })
+}
+
+/// What our database knows of the node that holds our port; nothing if it cannot be asked.
+async fn known_here(settings: &Settings, name: &str) -> Option<Known> {
+    if wiring::missing_file(&settings.database).is_some() {
+        return Some(Known::No);
+    }
+    let location = Location::parse(settings.database.url.expose()).ok()?;
+    known(&location, settings.node.lease, name).await.ok()
+}
+
+/// A node on our port is right only if it works on our database: otherwise commands that go to the
+/// address and commands that go to the database would see two different worlds.
+fn whose(listen: SocketAddr, name: &str, known: Option<Known>) -> Finding {
+    let check = "port";
+    let answers = format!("node `{name}` answers at {listen}");
+    match known {
+        Some(Known::Alive) => Finding::ok(check, answers),
+        Some(Known::Silent) => {
+            let what = format!("{answers}, but has sent no heartbeat to this database for a lease");
+            Finding::warning(check, what).hint("see its log: can it write to the database?")
+        }
+        Some(Known::No) => {
+            let what = format!("{answers}, but is no node of this database");
+            Finding::failed(check, what)
+                .hint("set another server.listen, or name that node's database: database.url")
+        }
+        None => Finding::warning(
+            check,
+            format!("{answers}; the database cannot say whose it is"),
+        )
+        .hint("correct what is wrong with the database first"),
+    }
 }
 
 /// Looks whether everything that is called can be reached.
@@ -100,5 +145,30 @@ fn limits() -> Limits {
     Limits {
         total: WAIT_MAX,
         ..Limits::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Verdict;
+
+    #[test]
+    fn a_node_on_our_port_is_right_only_on_our_database() {
+        let listen = SocketAddr::from(([127, 0, 0, 1], 8080));
+        for (known, verdict, why) in [
+            (Some(Known::Alive), Verdict::Ok, "one of ours"),
+            (
+                Some(Known::Silent),
+                Verdict::Warning,
+                "ours, but it does not write",
+            ),
+            (Some(Known::No), Verdict::Failed, "another database's"),
+            (None, Verdict::Warning, "nobody can say"),
+        ] {
+            let found = whose(listen, "news-1", known);
+            assert_eq!(found.verdict, verdict, "{why}: {found:?}");
+            assert!(found.what.contains("`news-1`"), "{found:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use almanack_adapters::clock::{ClockSleeper, SystemClock};
 use almanack_core::time::{Clock, Sleeper as _};
 
 use super::super::progress::progress;
-use super::find::filter;
+use super::find::{filter, suggest_kind};
 use crate::commands::prelude::*;
 
 /// How often a bulk change is asked how far it got.
@@ -94,6 +94,9 @@ async fn change(
     let path = ["tasks", "bulk"];
     let counted = client.call(Call::post(&path).json(&body).long()).await?;
     let dry_run = counted.value();
+    if dry_run["matched"] == 0 {
+        suggest_kind(client, &given.filter, output).await;
+    }
     if given.dry_run {
         return output.report(&counted, |dry_run| {
             format!("would {}", counts(action, dry_run))

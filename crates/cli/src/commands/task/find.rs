@@ -39,12 +39,27 @@ pub(super) fn query(call: Call, given: &FilterArguments, client: &Client) -> Res
     }))
 }
 
+/// Where nothing was found, a mistyped kind is the likeliest reason.
+pub(super) async fn suggest_kind(client: &Client, given: &FilterArguments, output: &mut Output) {
+    let Some(kind) = given.kind.as_deref() else {
+        return;
+    };
+    if let Some(near) = client.near_kind(kind).await {
+        output.aside(&format!(
+            "hint: no kind `{kind}` is known; did you mean `{near}`?\n"
+        ));
+    }
+}
+
 const GROUPS: &[Column] = &[column("TASKS", "/tasks", plain), column("", "/name", plain)];
 
 pub(super) async fn count(client: &Client, given: &CountArguments, output: &mut Output) -> Done {
     let by = given.by.map(|by| format!("{by:?}").to_lowercase());
     let call = query(Call::get(&["tasks", "counts"]), &given.filter, client)?;
     let answer = client.call(call.query("by", by)).await?;
+    if answer.value()["tasks"] == 0 {
+        suggest_kind(client, &given.filter, output).await;
+    }
     output.show(&answer, |output, counts| {
         let least = if counts["exact"] == true {
             ""

@@ -216,7 +216,7 @@ fn bad_input_is_refused_with_a_reason() {
         (
             &["run", "tomorrow"][..],
             2,
-            "this node makes no edition named tomorrow",
+            "this node makes no edition named `tomorrow`",
         ),
         (&["run", "2026-02-30"], 2, "`2026-02-30` is not a date"),
         (&["run", "26-01-01"], 2, "`26-01-01` is not a date"),

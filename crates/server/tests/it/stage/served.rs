@@ -146,6 +146,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         configuration: configured().into(),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
         about: almanack_server::about::About::default(),
+        node: Some("news-1".to_owned()),
         version: "0.0.0-test",
     }))
 }

@@ -75,6 +75,35 @@ async fn wk_04_what_cannot_be_paused_changes_nothing() {
     assert_eq!(claims(&world, 1).await, 1);
 }
 
+/// A name that nothing has is a mistake: accepted, it would hold up nobody and look as if it did.
+#[tokio::test]
+async fn wk_04_a_kind_of_which_nothing_is_known_is_refused() {
+    let world = world().await;
+    for does in ["pause", "resume"] {
+        let refused = world
+            .post(&format!("/api/v1/kinds/ARTICLE_PUBLSIH/{does}"), "")
+            .await;
+        assert_eq!(refused.status, 404, "{does}: {}", refused.body);
+        assert_eq!(refused.json()["code"], "no_such_kind");
+        let form = format!("/ui/kinds/ARTICLE_PUBLSIH/{does}");
+        assert_eq!(fill(&world, &form, &[]).await.status, 404, "{does}");
+    }
+    let kinds = world.get("/api/v1/kinds").await.body;
+    assert!(!kinds.contains("ARTICLE_PUBLSIH"), "{kinds}");
+}
+
+/// A kind needs no configuration, and none of its tasks has to wait at the moment.
+#[tokio::test]
+async fn wk_04_a_kind_whose_tasks_have_all_ended_is_paused() {
+    let world = world().await;
+    let task = "/api/v1/tasks/ONCE_ONLY/a:1";
+    let body = r#"{"execute_at":"2026-01-05T09:00:00Z","callback":{"url":"https://example.org/"}}"#;
+    assert!(world.put(task, body).await.status < 300);
+    assert_eq!(world.delete(task).await.status, 200);
+    let paused = world.post("/api/v1/kinds/ONCE_ONLY/pause", "").await;
+    assert_eq!(paused.status, 200, "{}", paused.body);
+}
+
 #[tokio::test]
 async fn wk_04_a_kind_is_paused_and_resumed_by_forms() {
     let world = world().await;
