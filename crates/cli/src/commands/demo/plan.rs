@@ -62,9 +62,6 @@ const MORNINGS: [(&str, i8); 6] = [
 ];
 /// Morning, in hours of the day.
 const MORNING: std::ops::RangeInclusive<i8> = 5..=9;
-/// `Retry-After` of Telegram in real seconds, and the clock speed from which it applies.
-const LIMITED_S: u64 = 2;
-const LIMITED_FROM: f64 = 10.0;
 
 /// When the demo begins, how fast it runs, and what follows from that.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,13 +115,6 @@ impl Plan {
             chain: true,
             ..*self
         }
-    }
-
-    /// Telegram's `Retry-After` for a refused message. The client waits for at least half a minute
-    /// by the clock, which is too long for a slow demo.
-    pub(super) fn limited_s(&self) -> Option<u32> {
-        let limits = self.speed.times() >= LIMITED_FROM;
-        limits.then(|| u32::try_from(self.shown(LIMITED_S).as_secs()).unwrap_or(u32::MAX))
     }
 
     /// Whether the next check may be further away than users watch.
