@@ -21,13 +21,14 @@ const BATCH_TIME: Duration = Duration::from_secs(20);
 const DELIVERY_TIME: Duration = Duration::from_secs(10);
 /// From one round of the watch to the next, in real time.
 const WATCH_EVERY: Duration = Duration::from_millis(500);
-/// How long something must be wrong before an alert, in real time: a heartbeat that is missing (three
-/// leases), work that is late or was not planned, that nobody starts, that does not end.
+/// How long something must be wrong before an alert, in real time: a heartbeat that is missing
+/// (three leases), work that is late or was not planned, that nobody starts, that does not end.
 const GONE: Duration = Duration::from_secs(60);
 const LATE: Duration = Duration::from_secs(10);
 const UNCLAIMED: Duration = Duration::from_secs(30);
 const STUCK: Duration = Duration::from_secs(120);
-/// Yesterday is made so fast that a second of a busy machine is hours: being late by less is no news.
+/// Yesterday is made so fast that a second of a busy machine is hours: being late by less is no
+/// news.
 const YESTERDAY_LATE: SignedDuration = SignedDuration::from_hours(6);
 /// Checks are counted for minutes only, over which chance decides, in percent of the budget.
 const BUDGET_PERCENT: u32 = 400;
@@ -176,8 +177,8 @@ impl Plan {
         self.shown(15).clamp(shortest, usual)
     }
 
-    /// Checks per day and source: as usual, so that what was learned decides when to check. Where an
-    /// hour takes long, about one every 15 real seconds, so that there is something to see.
+    /// Checks per day and source: as usual, so that what was learned decides when to check. Where
+    /// an hour takes long, about one every 15 real seconds, so that there is something to see.
     pub(super) fn checks_per_day(&self) -> u64 {
         if !self.is_slow() {
             return CHECKS_PER_DAY;
