@@ -25,7 +25,7 @@ use crate::{
     hooks::{self, Behaviour, Outcome},
     model::{self, task::Kind},
     news::{self, site::Site},
-    rule::{self, When},
+    rule::When,
     stand::{self, Config, Error, Running, Upstream},
     telegram::{self, state::Chat},
 };
@@ -56,8 +56,6 @@ const HANGING: usize = 17;
 /// A hook that refuses half of its calls.
 pub const FLAKY_HOOK: &str = "partner";
 const REFUSE_PERCENT: u8 = 50;
-/// Telegram refuses every n-th message.
-const LIMITED_EVERY: u32 = 4;
 /// How long a workflow runs, in real time.
 const BUILD: Duration = Duration::from_secs(2);
 /// Time between two actions of the authors, in real time.
@@ -79,8 +77,6 @@ pub struct Setting {
     /// Seed of the random choices.
     pub seed: u64,
     pub clock: Clock,
-    /// Telegram's `Retry-After`, by that clock; none without limits.
-    pub limited_s: Option<u32>,
     /// Stops all of it.
     pub stop: CancellationToken,
 }
@@ -274,14 +270,9 @@ async fn start_telegram(setting: &Setting) -> Result<telegram::Running, Error> {
         Chat::channel(-1_001_000_000_001, CHANNEL),
         Chat::channel(-1_001_000_000_002, ALERTS),
     ];
-    let config = telegram::Config::new(here(), BOT_TOKEN, chats);
-    let started = setting.start(config).await?;
-    if let Some(retry_after_s) = setting.limited_s {
-        let limited = telegram::fault::Effect::Limited { retry_after_s };
-        let often = When::Every(LIMITED_EVERY);
-        started.handle.add_fault(rule::Rule::any(often, limited));
-    }
-    Ok(started)
+    setting
+        .start(telegram::Config::new(here(), BOT_TOKEN, chats))
+        .await
 }
 
 async fn start_hooks(setting: &Setting) -> Result<hooks::Running, Error> {

@@ -101,7 +101,6 @@ impl Stage {
         let setting = Setting {
             seed: arguments.seed,
             clock: world_clock(&clock),
-            limited_s: plan.limited_s(),
             stop: stop.clone(),
         };
         let outside = Outside::start(&setting).await;

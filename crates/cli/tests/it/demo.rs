@@ -203,21 +203,18 @@ async fn moves(api: &Api) {
 async fn yesterday_can_be_watched_and_leaves_no_critical_alert() {
     let (home, address) = (Home::new(), free_address());
     let listen = address.to_string();
-    let arguments = [
-        "demo", "--speed", "600", "--listen", &listen, "--keep", "kept",
-    ];
+    let arguments = ["demo", "--listen", &listen, "--keep", "kept"];
     let demo = Process::start(&home, address, home.command(&arguments));
     // It answers while yesterday is made.
     let demo = demo.ready().await;
     let api = demo.api();
     eventually(
-        "the editions of yesterday and today are published",
+        "yesterday's edition is published, and today's begun",
         async || {
             nothing_is_critical(&api).await;
             let list = api.get("/api/v1/editions").await.json;
-            let published = list["editions"].as_array()?.iter();
-            let published = published.filter(|it| it["state"] == "published");
-            (published.count() > 1).then_some(())
+            let is_published = some(&list, "editions", |it| it["state"] == "published").is_some();
+            (is_published && list["editions"].as_array()?.len() > 1).then_some(())
         },
     )
     .await;
@@ -237,7 +234,7 @@ async fn a_chinese_edition_is_chinese_throughout() {
     let (home, address) = (Home::new(), free_address());
     let listen = address.to_string();
     let arguments = [
-        &["demo", "--speed", "3600", "--no-warm-up", "--lang", "zh-CN"][..],
+        &["demo", "--speed", "600", "--no-warm-up", "--lang", "zh-CN"][..],
         &["--listen", &listen, "--keep", "kept"],
     ];
     let demo = Process::start(&home, address, home.command(&arguments.concat()));
@@ -257,7 +254,9 @@ async fn a_chinese_edition_is_chinese_throughout() {
     assert!(stories.len() > 12, "{account}");
     for story in stories {
         for field in ["title", "content_summary", "comment_summary"] {
-            let Some(text) = story[field].as_str() else {
+            // Where there are few comments they are quoted, and quotes stay as they were said.
+            let text = story[field].as_str();
+            let Some(text) = text.filter(|text| !text.contains("” — ")) else {
                 continue;
             };
             let mut words = text.split(|c: char| !c.is_ascii_alphabetic());

@@ -112,7 +112,7 @@ pub(crate) fn titled(title: &str) -> Option<Printed> {
 }
 
 /// The story whose summary a text contains.
-pub(crate) fn told_in(text: &str) -> Option<&'static Written> {
+pub(crate) fn summarised_in(text: &str) -> Option<&'static Written> {
     STORIES.iter().find(|story| story.summary.begins_in(text))
 }
 

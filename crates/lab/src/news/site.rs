@@ -30,6 +30,8 @@ pub(super) const ADDED_FROM: i64 = 2_000_000_000;
 pub(super) const PER_STORY: i64 = 40;
 /// Most comments of a story.
 pub const COMMENTS_MAX: u32 = 39;
+/// Fewest comments of a popular story: enough to be summed up.
+const FRONT_PAGE_COMMENTS_MIN: i64 = 8;
 /// Numbers a day takes.
 const PER_DAY: i64 = 200_000;
 /// Most stories of a day.
@@ -251,9 +253,11 @@ fn points(front_page: bool, chance: &mut Chance) -> i64 {
 
 /// Some stories with many points have few comments.
 fn comment_count(points: i64, front_page: bool, chance: &mut Chance) -> u32 {
-    let (none, few, most) = if front_page {
-        (0, 50, i64::from(COMMENTS_MAX))
-    } else if points > 50 {
+    if front_page {
+        let count = chance.between(FRONT_PAGE_COMMENTS_MIN, i64::from(COMMENTS_MAX));
+        return u32::try_from(count).unwrap_or(0);
+    }
+    let (none, few, most) = if points > 50 {
         (80, 180, i64::from(COMMENTS_MAX))
     } else {
         (400, 700, 9)

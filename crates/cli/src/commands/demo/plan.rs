@@ -21,13 +21,14 @@ const BATCH_TIME: Duration = Duration::from_secs(20);
 const DELIVERY_TIME: Duration = Duration::from_secs(10);
 /// From one round of the watch to the next, in real time.
 const WATCH_EVERY: Duration = Duration::from_millis(500);
-/// How long something must be wrong before an alert, in real time: a heartbeat that is missing (three
-/// leases), work that is late or was not planned, that nobody starts, that does not end.
+/// How long something must be wrong before an alert, in real time: a heartbeat that is missing
+/// (three leases), work that is late or was not planned, that nobody starts, that does not end.
 const GONE: Duration = Duration::from_secs(60);
 const LATE: Duration = Duration::from_secs(10);
 const UNCLAIMED: Duration = Duration::from_secs(30);
 const STUCK: Duration = Duration::from_secs(120);
-/// Yesterday is made so fast that a second of a busy machine is hours: being late by less is no news.
+/// Yesterday is made so fast that a second of a busy machine is hours: being late by less is no
+/// news.
 const YESTERDAY_LATE: SignedDuration = SignedDuration::from_hours(6);
 /// Checks are counted for minutes only, over which chance decides, in percent of the budget.
 const BUDGET_PERCENT: u32 = 400;
@@ -62,9 +63,6 @@ const MORNINGS: [(&str, i8); 6] = [
 ];
 /// Morning, in hours of the day.
 const MORNING: std::ops::RangeInclusive<i8> = 5..=9;
-/// `Retry-After` of Telegram in real seconds, and the clock speed from which it applies.
-const LIMITED_S: u64 = 2;
-const LIMITED_FROM: f64 = 10.0;
 
 /// When the demo begins, how fast it runs, and what follows from that.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,13 +116,6 @@ impl Plan {
             chain: true,
             ..*self
         }
-    }
-
-    /// Telegram's `Retry-After` for a refused message. The client waits for at least half a minute
-    /// by the clock, which is too long for a slow demo.
-    pub(super) fn limited_s(&self) -> Option<u32> {
-        let limits = self.speed.times() >= LIMITED_FROM;
-        limits.then(|| u32::try_from(self.shown(LIMITED_S).as_secs()).unwrap_or(u32::MAX))
     }
 
     /// Whether the next check may be further away than users watch.
@@ -186,8 +177,8 @@ impl Plan {
         self.shown(15).clamp(shortest, usual)
     }
 
-    /// Checks per day and source: as usual, so that what was learned decides when to check. Where an
-    /// hour takes long, about one every 15 real seconds, so that there is something to see.
+    /// Checks per day and source: as usual, so that what was learned decides when to check. Where
+    /// an hour takes long, about one every 15 real seconds, so that there is something to see.
     pub(super) fn checks_per_day(&self) -> u64 {
         if !self.is_slow() {
             return CHECKS_PER_DAY;

@@ -3,7 +3,7 @@
 use super::fitting;
 use crate::{
     feeds::language::Language,
-    news::catalogue::{Printed, first_sentence, retold, titled, told_in},
+    news::catalogue::{Printed, first_sentence, retold, summarised_in, titled},
 };
 
 /// Most remarks that a summary of a discussion retells.
@@ -21,7 +21,7 @@ pub(super) fn summary(text: &str, language: Language, chars_max: usize) -> Optio
     if let Some(overview) = overview(text, language, chars_max) {
         return Some(overview);
     }
-    if let Some(story) = told_in(text) {
+    if let Some(story) = summarised_in(text) {
         let summary = story.summary.of(language);
         let first = first_sentence(summary);
         let rest = summary.strip_prefix(first).unwrap_or_default().trim();

@@ -55,11 +55,11 @@ fn a_story_is_found_by_its_title_and_by_its_summary_in_either_language() {
                 assert_eq!(titled(&printed.title(language)), Some(printed), "{index}");
             }
             let text = format!("Before. {} After.", story.summary.of(language));
-            assert_eq!(told_in(&text), Some(story), "{index}");
+            assert_eq!(summarised_in(&text), Some(story), "{index}");
         }
     }
     assert_eq!(titled("Tides"), None);
-    assert_eq!(told_in("Tides rise and fall."), None);
+    assert_eq!(summarised_in("Tides rise and fall."), None);
 }
 
 #[test]
