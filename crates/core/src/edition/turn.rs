@@ -275,7 +275,14 @@ fn ended(story: &Story, ending: &Ending, rules: &Rules, now: Timestamp) -> Story
         Ending::Degraded(written, retry_after) => {
             let improve_at = Some(rules.improve_at(story.retry_count, now));
             let mut story = completed(story, written);
-            story.retry_at = improve_at.max(retry_after.and_then(wanted));
+            // A cap frees when it does; whoever asks for a wait is not believed for so long.
+            let again = match story.written.degraded_by {
+                Some(super::ladder::Cause::Cap) => {
+                    retry_after.and_then(|wait| now.saturating_add(wait).ok())
+                }
+                _ => retry_after.and_then(wanted),
+            };
+            story.retry_at = improve_at.max(again);
             story
         }
         Ending::Failed(error) => failed(error, story),
