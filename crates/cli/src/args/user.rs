@@ -34,7 +34,7 @@ pub(crate) enum UserCommand {
 }
 
 /// Where the password comes from. Never an argument: every user of the machine can read those.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct PasswordArguments {
     /// Read the password from the first line of standard input
     #[arg(long)]

@@ -49,7 +49,16 @@ impl Client {
 
     /// The known kind nearest to this one, unless it is known itself.
     pub(crate) async fn near_kind(&self, given: &str) -> Option<String> {
-        let known = self.names(&listed("no_such_kind")?).await;
+        self.near_of("no_such_kind", given).await
+    }
+
+    /// The known name of an edition nearest to this one, unless it is known itself.
+    pub(crate) async fn near_edition(&self, given: &str) -> Option<String> {
+        self.near_of("no_such_edition", given).await
+    }
+
+    async fn near_of(&self, code: &str, given: &str) -> Option<String> {
+        let known = self.names(&listed(code)?).await;
         (!known.contains(given)).then(|| near(given, &known))?
     }
 

@@ -82,7 +82,13 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
         EditionCommand::List { name, limit } => {
             let call = Call::get(&["editions"]).query("name", name.as_deref());
             let list = List::new(call, ("editions", LIST), "no editions").limit(*limit);
-            list.write(client, output).await
+            let written = list.write_counted(client, output).await?;
+            if let (0, Some(name)) = (written, name)
+                && let Some(near) = client.near_edition(name).await
+            {
+                output.aside(&format!("hint: did you mean `{near}`?\n"));
+            }
+            Ok(Exit::Ok)
         }
     }
 }

@@ -231,7 +231,7 @@ fn jobs(text: &str) -> Result<Vec<Job>> {
 }
 
 fn names(jobs: &[Job]) -> String {
-    let names = jobs.iter().filter_map(|job| job.to_possible_value());
+    let names = jobs.iter().filter_map(Job::to_possible_value);
     let names: Vec<String> = names.map(|it| it.get_name().to_owned()).collect();
     names.join(",")
 }
@@ -279,7 +279,7 @@ fn create(
             let command = UserCommand::Create {
                 name: name.clone(),
                 scope,
-                password: given.password,
+                password: given.password.clone(),
             };
             wait_for(user::run(&at, &command, output))
         }
@@ -303,18 +303,18 @@ fn next(answers: &Answers, first: &First, path: &Path) -> String {
     };
     let listen = answers.listen.parse::<SocketAddr>().ok();
     let is_open = listen.is_some_and(|listen| !listen.ip().is_loopback());
-    let mut text = String::new();
-    if is_open && *first == First::Nobody {
+    let user = if is_open && *first == First::Nobody {
         let listen = &answers.listen;
-        text += &format!(
+        format!(
             "{listen} can be reached from other machines: create a user before you serve: \
              almanack user create NAME --scope admin{file}\n"
-        );
-    }
-    text += &format!(
-        "next: `almanack check{file}` shows what is in force, `almanack serve{file}` runs it\n"
-    );
-    text
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{user}next: `almanack check{file}` shows what is in force, `almanack serve{file}` runs it\n"
+    )
 }
 
 #[cfg(test)]

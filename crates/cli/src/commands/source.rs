@@ -1,5 +1,7 @@
 //! `almanack source …`, and `almanack why source:17`
 
+use std::collections::BTreeMap;
+
 use almanack_core::source::entry::canonical_address;
 use url::Url;
 
@@ -165,13 +167,11 @@ async fn find(client: &Client, given: &str) -> Result<String> {
         .await?;
     let there = |it: &&Value| canonical_address(&text(&it["address"])) == wanted;
     let found = on_host.iter().find(there).map(|it| text(&it["source_id"]));
-    match found {
-        Some(number) => Ok(number),
-        None => {
-            let failure = unknown(&format!("there is no source at {given}"));
-            Err(suggested(client, given, failure).await)
-        }
+    if let Some(number) = found {
+        return Ok(number);
     }
+    let failure = unknown(&format!("there is no source at {given}"));
+    Err(suggested(client, given, failure).await)
 }
 
 /// The failure with the source whose address or name is nearest to what was written, of the first
@@ -182,12 +182,16 @@ async fn suggested(client: &Client, given: &str, failure: Failure) -> Failure {
         return failure;
     };
     let page = page.value();
-    let names = items(&page["sources"]).iter().flat_map(|source| {
+    let sources = items(&page["sources"]).iter();
+    let sources = sources.flat_map(|source| {
         let of = |field: &str| source[field].as_str().unwrap_or_default();
-        [of("address"), of("name")]
+        [of("address"), of("name")].map(|written| (written, of("address")))
     });
-    match suggest::nearest(given, names.filter(|name| !name.is_empty())) {
-        Some(near) => failure.suggesting(near),
+    let known: BTreeMap<&str, &str> = sources.filter(|(name, _)| !name.is_empty()).collect();
+    let near = suggest::nearest(given, known.keys().copied());
+    // A source is named by its address, whatever it is called.
+    match near.and_then(|near| known.get(near)) {
+        Some(address) => failure.suggesting(address),
         None => failure,
     }
 }
