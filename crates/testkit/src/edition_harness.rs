@@ -40,6 +40,8 @@ pub enum Call {
     Titles(usize),
     /// A summary; what it is of begins so.
     Summary(String),
+    /// What opens an edition; of so many stories.
+    Overview(usize),
     Judge(usize),
     /// A part is sent.
     Send(String, u32),
@@ -101,6 +103,8 @@ pub struct EditionHarness {
     caller: u32,
     /// The stories that are listed, by their numbers.
     listed: (u32, u32),
+    /// Whether its writer opens editions.
+    opens: bool,
 }
 
 impl EditionHarness {
@@ -129,6 +133,16 @@ impl EditionHarness {
             places: Arc::new(places),
             caller: 0,
             listed: (0, u32::MAX),
+            opens: false,
+        }
+    }
+
+    /// The same harness, whose writer opens editions with an overview.
+    #[must_use]
+    pub fn opening(self) -> Self {
+        Self {
+            opens: true,
+            ..self
         }
     }
 

@@ -8,7 +8,7 @@ use almanack_core::{
     edition::{
         document::{Document, Printed},
         port::BadTemplate,
-        story::Note,
+        quote, reading,
     },
     newsletter::port::{Around, Confirmation, MailWriter, Written},
 };
@@ -39,13 +39,32 @@ struct Story {
     title: String,
     original: Option<String>,
     url: Option<String>,
-    host: Option<String>,
-    score: Option<String>,
-    discussion: Option<String>,
+    /// Where it is from, its points, how long it takes.
+    facts: Vec<String>,
+    discussion: Option<Discussion>,
     summary: Vec<String>,
     /// Stands in for a summary.
     note: Option<&'static str>,
+    /// What readers should know about the summary.
+    remark: Option<&'static str>,
+    /// What readers say, in paragraphs; none where `quotes` are.
     comments: Vec<String>,
+    quotes: Vec<Quote>,
+    /// Why it is not said what readers say.
+    comments_note: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Discussion {
+    url: String,
+    /// The number of comments, if it is known.
+    words: String,
+}
+
+#[derive(Serialize)]
+struct Quote {
+    author: Option<String>,
+    text: String,
 }
 
 impl Story {
@@ -54,42 +73,64 @@ impl Story {
         let mut titles = titles.into_iter().map(|text| one_line(text));
         let title = titles.find(|text| !text.is_empty()).unwrap_or_default();
         let original = Some(one_line(&story.original_title));
-        let url = web(&story.url);
-        let host = url.as_deref().and_then(|url| url::Url::parse(url).ok());
-        let host = host.and_then(|url| url.host_str().map(str::to_owned));
         let summary = paragraphs(story.content_summary.as_deref());
+        let quotes = quote::parse(story.comment_summary.as_deref().unwrap_or_default());
         Self {
             rank: story.rank,
             original: original.filter(|text| !text.is_empty() && *text != title),
-            host: host.map(|host| host.trim_start_matches("www.").to_owned()),
-            url,
-            score: story.score.map(|score| points(language, score)),
-            discussion: story.discussion_url.as_deref().and_then(web),
-            note: summary.is_empty().then(|| instead(language, story.note)),
-            comments: paragraphs(story.comment_summary.as_deref()),
+            url: web(&story.url),
+            facts: facts(story, language),
+            discussion: discussion(story, language),
+            note: summary.is_empty().then(|| language.no_summary(story)),
+            remark: language.remark(story).filter(|_| !summary.is_empty()),
+            comments: if quotes.is_empty() {
+                paragraphs(story.comment_summary.as_deref())
+            } else {
+                Vec::new()
+            },
+            quotes: quotes.into_iter().map(Quote::of).collect(),
+            comments_note: story
+                .comment_note
+                .filter(|_| story.comment_summary.is_none())
+                .map(|note| language.instead_of_comments(Some(note))),
             summary,
             title,
         }
     }
-}
 
-fn points(language: Language, score: i64) -> String {
-    match score {
-        1 => language.choose("1 point".to_owned(), "1 分".to_owned()),
-        _ => language.choose(format!("{score} points"), format!("{score} 分")),
+    /// Leaves out what readers say.
+    fn shorten(&mut self) {
+        self.comments.clear();
+        self.quotes.clear();
+        self.comments_note = None;
     }
 }
 
-fn instead(language: Language, note: Option<Note>) -> &'static str {
-    match note {
-        Some(Note::TitleOnly) => language.choose("The page could not be read.", "未能读取原文。"),
-        Some(Note::NotSummarised) => {
-            language.choose("The page could not be summarised.", "未能生成摘要。")
-        }
-        Some(Note::ShortSummary | Note::Extractive) | None => {
-            language.choose("No summary.", "暂无摘要。")
+impl Quote {
+    fn of(quote: quote::Quote) -> Self {
+        Self {
+            author: quote.author,
+            text: quote.text,
         }
     }
+}
+
+fn facts(story: &Printed, language: Language) -> Vec<String> {
+    let url = web(&story.url).and_then(|url| url::Url::parse(&url).ok());
+    let host = url.as_ref().and_then(|url| url.host_str());
+    let host = host.map(|host| host.trim_start_matches("www.").to_owned());
+    let counted = discussion(story, language).is_none();
+    let comments = story.comment_count.filter(|_| counted);
+    let standing = language.standing(story.score, comments);
+    let time = story.reading_minutes.map(|it| language.reading_time(it));
+    [host, standing, time].into_iter().flatten().collect()
+}
+
+fn discussion(story: &Printed, language: Language) -> Option<Discussion> {
+    let url = story.discussion_url.as_deref().and_then(web)?;
+    let count = story.comment_count.map(|it| language.comment_count(it));
+    let words = count.unwrap_or_else(|| language.discussion().to_owned());
+    Some(Discussion { url, words })
 }
 
 /// An address of the web, and nothing that a mail program would run.
@@ -104,12 +145,18 @@ fn paragraphs(text: Option<&str>) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
+/// An overview is a line for each of several stories, or paragraphs.
+fn lines(text: Option<&str>) -> Vec<String> {
+    let lines = text.unwrap_or_default().lines().map(one_line);
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
 /// The words around an edition.
 #[derive(Serialize)]
 struct Words {
+    /// How many stories, and how long they take to read here.
     count: String,
     comments: &'static str,
-    discussion: &'static str,
     left_out: Option<String>,
     why: String,
     unsubscribe: &'static str,
@@ -122,10 +169,14 @@ impl Words {
         let inputs = &document.inputs;
         let (count, title) = (inputs.stories.len(), one_line(&inputs.title));
         let left_out = inputs.left_out;
-        let stories = match count {
-            1 => "1 story".to_owned(),
-            _ => format!("{count} stories"),
-        };
+        let texts = inputs
+            .stories
+            .iter()
+            .flat_map(|story| [&story.content_summary, &story.comment_summary]);
+        let texts = texts.chain([&inputs.overview]).flatten();
+        let minutes = reading::minutes(texts.map(String::as_str));
+        let minutes = minutes.map(|minutes| language.reading_time(minutes));
+        let count: Vec<String> = [language.count(count)].into_iter().chain(minutes).collect();
         let missing = || {
             let english = match left_out {
                 1 => "1 story was left out.".to_owned(),
@@ -134,9 +185,8 @@ impl Words {
             language.choose(english, format!("另有 {left_out} 篇未收录。"))
         };
         Self {
-            count: language.choose(stories, format!("共 {count} 篇")),
-            comments: language.choose("What readers say", "评论要点"),
-            discussion: language.choose("Discussion", "讨论"),
+            count: count.join(" · "),
+            comments: language.comments(),
             left_out: (left_out > 0).then(missing),
             why: language.choose(
                 format!("You get this mail because you subscribed to {title}."),
@@ -170,6 +220,7 @@ impl MailWriter for BuiltIn {
                     tag => inputs.language.clone(),
                     chinese => language == Language::Chinese,
                     teaser => teaser(stories),
+                    overview => lines(inputs.overview.as_deref()),
                     stories => Serde(stories),
                     words => Serde(&words),
                     page_url => around.page_url.clone(),
@@ -183,7 +234,7 @@ impl MailWriter for BuiltIn {
         let text = text(document, &stories, &words, around);
         if html.len() > HTML_BYTES_MAX {
             for story in &mut stories {
-                story.comments.clear();
+                story.shorten();
             }
             html = print(&stories, true)?;
         }
@@ -250,28 +301,11 @@ fn text(document: &Document, stories: &[Story], words: &Words, around: &Around) 
         format!("{} · {}", document.inputs.date, words.count),
         String::new(),
     ];
+    for line in self::lines(document.inputs.overview.as_deref()) {
+        lines.extend([line, String::new()]);
+    }
     for story in stories {
-        lines.push(format!("{}. {}", story.rank, story.title));
-        lines.extend(
-            story
-                .original
-                .iter()
-                .map(|original| format!("   {original}")),
-        );
-        lines.extend(story.url.iter().map(|url| format!("   {url}")));
-        lines.push(String::new());
-        let note = story.note.map(str::to_owned);
-        for paragraph in story.summary.iter().cloned().chain(note) {
-            lines.extend([paragraph, String::new()]);
-        }
-        if !story.comments.is_empty() {
-            lines.push(format!("{}:", words.comments));
-            lines.extend(story.comments.iter().cloned());
-            lines.push(String::new());
-        }
-        if let Some(url) = &story.discussion {
-            lines.extend([format!("{}: {url}", words.discussion), String::new()]);
-        }
+        write_story(story, words, &mut lines);
     }
     lines.extend(words.left_out.iter().cloned());
     lines.extend(["-- ".to_owned(), words.why.clone()]);
@@ -284,6 +318,42 @@ fn text(document: &Document, stories: &[Story], words: &Words, around: &Around) 
     );
     lines.extend(around.footer.iter().cloned());
     lines.join("\n") + "\n"
+}
+
+fn write_story(story: &Story, words: &Words, lines: &mut Vec<String>) {
+    lines.push(format!("{}. {}", story.rank, story.title));
+    let facts = (!story.facts.is_empty()).then(|| story.facts.join(" · "));
+    let below = [&story.original, &facts, &story.url];
+    lines.extend(below.into_iter().flatten().map(|it| format!("   {it}")));
+    lines.push(String::new());
+    let notes = [story.note, story.remark].into_iter().flatten();
+    for paragraph in story
+        .summary
+        .iter()
+        .cloned()
+        .chain(notes.map(str::to_owned))
+    {
+        lines.extend([paragraph, String::new()]);
+    }
+    let quotes = story.quotes.iter().map(|quote| match &quote.author {
+        Some(author) => format!("> {} — {author}", quote.text),
+        None => format!("> {}", quote.text),
+    });
+    let said: Vec<String> = story.comments.iter().cloned().chain(quotes).collect();
+    if !said.is_empty() {
+        lines.push(format!("{}:", words.comments));
+        lines.extend(said);
+        lines.push(String::new());
+    }
+    let note = story.comments_note.map(str::to_owned);
+    for paragraph in note.into_iter().chain(
+        story
+            .discussion
+            .iter()
+            .map(|it| format!("{}: {}", it.words, it.url)),
+    ) {
+        lines.extend([paragraph, String::new()]);
+    }
 }
 
 fn render(template: &str, values: minijinja::Value) -> Result<String, BadTemplate> {

@@ -1,16 +1,18 @@
 //! What opens an edition: a few sentences about the whole.
 //!
-//! A model writes them once, in one request, when the last batch of stories comes to its end: under
-//! that batch's lease, so that no two nodes pay for it, and out of its budget. Without one, or where
-//! it could not, the first stories speak for themselves (ED-36): a line each, with the title and the
+//! A model writes them once, in one request, beside the summaries of the last batch of stories:
+//! from titles and the first sentences of pages ([`draft`]), so that nobody waits for it; under that
+//! batch's lease, so that no two nodes pay for it, and out of its budget. Without one, or where it
+//! could not, the first stories speak for themselves (ED-36): a line each, with the title and the
 //! first sentence of the summary. Nothing is made up, and no sentence of one story runs into that of
 //! another.
 
 use super::{
     Account,
     document::Printed,
+    port::Article,
     story::{Status, Story},
-    summary::{sentences, shorten},
+    summary::{describe, sentences, shorten},
 };
 
 /// Stories that an overview names.
@@ -18,6 +20,8 @@ const STORIES_MAX: usize = 3;
 /// How long the sentence of a story may be, in characters. A longer one is left out rather than
 /// cut: a title alone is a line, too.
 const SENTENCE_CHARS_MAX: usize = 180;
+/// How much of a page a draft tells, in characters.
+const DRAFT_CHARS_MAX: usize = 300;
 /// Longest overview that a model may write, in characters.
 pub const CHARS_MAX: usize = 600;
 
@@ -31,6 +35,19 @@ pub fn is_due(account: &Account, stories: &[Story]) -> bool {
     let is_open = |story: &Story| matches!(story.status, Status::Pending | Status::Processing);
     let open = account.stories.iter().filter(|story| is_open(story));
     account.edition.overview.is_none() && open.into_iter().all(is_own)
+}
+
+/// A story as far as it is known once its page was looked at: its own title, and the first
+/// sentences of the page.
+pub fn draft(story: &Story, article: Option<&Article>) -> Printed {
+    let sentences = article.map(|article| {
+        let description = article.description.as_deref();
+        describe(&article.text, description, DRAFT_CHARS_MAX)
+    });
+    Printed {
+        content_summary: sentences.filter(|sentences| !sentences.is_empty()),
+        ..Printed::from(story)
+    }
 }
 
 /// What opens the document of an edition.

@@ -9,7 +9,7 @@ use almanack_core::{
     budget::Budget,
     edition::{
         Account,
-        batch::Batch,
+        batch::{Batch, estimate},
         ladder,
         rules::spendthrift_over,
         story::{Story, StoryKey},
@@ -19,26 +19,29 @@ use almanack_core::{
 };
 use futures_util::future::join_all;
 
-use super::{Editions, Error, ladder::Work};
+use super::{Editions, Error, ladder::Work, overview::Opening};
 use crate::wake::later;
 
 /// How stories ended, so far.
 type Endings = Vec<(StoryKey, Ending)>;
 
 /// Batches that are worked on at once.
-struct Wave<'a> {
+pub(super) struct Wave<'a> {
     batches: usize,
     /// The stories of all of them.
-    stories: &'a [Story],
+    pub(super) stories: &'a [Story],
+    /// What opens the edition, if these are its last batches and there is a request left for it.
+    pub(super) opening: Option<Opening>,
     /// How many of them were worked on to their end, and what came of it.
     ended: Mutex<(usize, Endings)>,
 }
 
 impl<'a> Wave<'a> {
-    fn new(batches: usize, stories: &'a [Story]) -> Self {
+    fn new(batches: usize, stories: &'a [Story], opening: Option<Opening>) -> Self {
         Self {
             batches,
             stories,
+            opening,
             ended: Mutex::default(),
         }
     }
@@ -71,7 +74,10 @@ impl Editions {
         if self.write(account, change).await?.is_none() {
             return Ok(());
         }
-        let wave = Wave::new(batches.len(), &stories);
+        let longest = wave.iter().map(Vec::len).max().unwrap_or_default();
+        let has_room = settings.rules.budget > estimate(longest);
+        let opening = has_room.then(|| Opening::of(account, &stories)).flatten();
+        let wave = Wave::new(batches.len(), &stories, opening);
         let all = batches.iter().map(|batch| {
             let own = |story: &&Story| story.batch == Some(batch.index);
             let stories: Vec<Story> = stories.iter().filter(own).cloned().collect();
@@ -101,6 +107,7 @@ impl Editions {
             // Counted from when it was decided: a slow answer of the store shortens the time, and
             // never extends it.
             over_at: later(batch.started_at, rules.batch_time),
+            opening: wave.opening.as_ref(),
         };
         if self.clock.now() >= work.over_at {
             tracing::warn!(edition.id = %id, batch.index = batch.index, "the store answered too late to work on a batch; the batch returns when its lease expires");
@@ -111,7 +118,7 @@ impl Editions {
             let overview = match wave.ended(&endings) {
                 Some(all) => {
                     let means = (budget, &work);
-                    self.overview(account, wave.stories, &all, means).await
+                    self.overview(account, wave, &all, means).await
                 }
                 None => None,
             };

@@ -26,7 +26,7 @@ use futures_util::future::{join, join_all};
 use jiff::{SignedDuration, Timestamp};
 
 use self::ending::{Parts, Title, Tried};
-use super::Editions;
+use super::{Editions, overview::Opening};
 use crate::wake::later;
 
 /// When a page that was not answered is asked for again, if the other side says nothing about it.
@@ -37,7 +37,7 @@ const PAGE_AGAIN_MAX: SignedDuration = SignedDuration::from_secs(20);
 const QUOTES_CHARS_MAX: usize = 300;
 
 /// What is wanted of a batch.
-pub(super) struct Work {
+pub(super) struct Work<'a> {
     /// How much of each story.
     pub(super) rung: Rung,
     /// When everything that is not here yet is degraded; none without a deadline.
@@ -46,9 +46,11 @@ pub(super) struct Work {
     pub(super) last_chance: bool,
     /// When the batch has to end.
     pub(super) over_at: Timestamp,
+    /// What opens the edition, if it can be written beside the summaries.
+    pub(super) opening: Option<&'a Opening>,
 }
 
-impl Work {
+impl Work<'_> {
     /// When nothing more is waited for, given when it begins.
     pub(super) fn ends_at(&self, now: Timestamp) -> Timestamp {
         let hurried = match self.hurry_at {
@@ -67,13 +69,13 @@ impl Editions {
     pub(super) async fn work(
         &self,
         stories: &[Story],
-        work: &Work,
+        work: &Work<'_>,
         budget: &Arc<Budget>,
     ) -> Vec<(StoryKey, Ending)> {
         let titles: Mutex<Titles> = Mutex::new(None);
         let parts: Vec<Mutex<Parts>> = stories.iter().map(|_| Mutex::default()).collect();
         let each = stories.iter().zip(&parts);
-        let each = each.map(|(story, parts)| self.story(story, work.rung, parts, budget));
+        let each = each.map(|(story, parts)| self.story(story, work, parts, budget));
         let all = join(self.titles(stories, &titles, budget), join_all(each));
         let ends_at = work.ends_at(self.clock.now());
         tokio::select! {
@@ -115,14 +117,21 @@ impl Editions {
         *locked(into) = Some(answer);
     }
 
-    async fn story(&self, story: &Story, rung: Rung, into: &Mutex<Parts>, budget: &Arc<Budget>) {
+    async fn story(
+        &self,
+        story: &Story,
+        work: &Work<'_>,
+        into: &Mutex<Parts>,
+        budget: &Arc<Budget>,
+    ) {
+        let rung = work.rung;
         // The list may know of comments that are not read, or that the answer lacks.
         let some_known = story.listed.comment_count.is_some_and(|count| count > 0);
         locked(into).comments_unread = some_known;
         if rung == Rung::Title {
             return;
         }
-        let content = self.content(story, rung, into, budget);
+        let content = self.content(story, work, into, budget);
         if rung != Rung::Full {
             return content.await;
         }
@@ -133,28 +142,46 @@ impl Editions {
         join(content, comments).await;
     }
 
-    async fn content(&self, story: &Story, rung: Rung, into: &Mutex<Parts>, budget: &Arc<Budget>) {
+    async fn content(
+        &self,
+        story: &Story,
+        work: &Work<'_>,
+        into: &Mutex<Parts>,
+        budget: &Arc<Budget>,
+    ) {
         let read = match &story.listed.text {
             Some(text) => Ok(Article::of(text)),
             None => self.page(&story.listed.url, budget).await,
         };
-        let article = match read {
+        let opened = self.page_in(story, read.as_ref().ok(), work, budget);
+        let article = match &read {
             Ok(article) => article,
             Err(failure) => {
                 if !failure.is_spent() {
                     tracing::info!(story.key = %story.listed.key, error = failure.detail, "could not read a page; keeping only the title");
                 }
-                locked(into).unread = Some(failure);
-                return;
+                locked(into).unread = Some(failure.clone());
+                return opened.await;
             }
         };
         locked(into).article = Some(article.clone());
+        let summed = self.summed(article, work.rung, into, budget);
+        join(summed, opened).await;
+    }
+
+    async fn summed(
+        &self,
+        article: &Article,
+        rung: Rung,
+        into: &Mutex<Parts>,
+        budget: &Arc<Budget>,
+    ) {
         let (writer, length) = match rung {
             Rung::Full => (&self.outside.writer, Length::Full),
             Rung::Short => (&self.outside.writer, Length::Short),
             Rung::Extractive | Rung::Title => (&self.outside.fallback, Length::Full),
         };
-        let summary = writer.summary(text_of(&article), length, budget).await;
+        let summary = writer.summary(text_of(article), length, budget).await;
         locked(into).content = Some(summary);
     }
 

@@ -9,7 +9,7 @@ use almanack_core::{
     },
     budget::Budget,
     edition::{
-        document::Inputs,
+        document::{Inputs, Printed},
         port::{
             Article, BadTemplate, Failure, FailureClass, Length, Publisher, Reader, Renderer,
             Sensitivity, StorySource, Text, Wanted, Writer,
@@ -137,6 +137,22 @@ impl Writer for EditionHarness {
             Length::Full => format!("摘要：{begins}"),
             Length::Short => format!("短：{begins}"),
         })
+    }
+
+    async fn overview(
+        &self,
+        stories: &[Printed],
+        budget: &Arc<Budget>,
+    ) -> Result<Option<String>, Failure> {
+        if !self.opens {
+            return Ok(None);
+        }
+        let call = Call::Overview(stories.len());
+        if self.call(call, budget).await? == InjectedFault::Lacks {
+            return Err(unusable("the overview is empty"));
+        }
+        budget.charge(200, 50);
+        Ok(Some(format!("{} stories", stories.len())))
     }
 
     async fn judge(

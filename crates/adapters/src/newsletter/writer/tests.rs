@@ -1,4 +1,9 @@
-use almanack_core::edition::{EditionName, document::Inputs, story::StoryKey};
+use almanack_core::edition::{
+    EditionName,
+    document::Inputs,
+    ladder::Cause,
+    story::{CommentNote, Note, StoryKey},
+};
 use jiff::{Timestamp, civil::date};
 
 use super::*;
@@ -91,6 +96,102 @@ fn ed_43_both_parts_hold_every_story_and_the_way_out() {
         "{}",
         written.text
     );
+}
+
+/// What readers find on the edition's page, they find in their mail.
+#[test]
+fn ed_43_a_mail_says_as_much_as_the_page() {
+    let mut quoted = story(2);
+    quoted.comment_summary = Some("“I like it” — ada\n\n“So do I” — bob".to_owned());
+    quoted.note = Some(Note::Extractive);
+    quoted.degraded_by = Some(Cause::Time);
+    let mut bare = story(3);
+    bare.content_summary = None;
+    bare.comment_summary = None;
+    bare.note = Some(Note::TitleOnly);
+    bare.comment_note = Some(CommentNote::Unread);
+    bare.discussion_url = None;
+    for story in [&mut quoted, &mut bare] {
+        story.comment_count = Some(57);
+        story.reading_minutes = Some(4);
+    }
+    let mut document = document(vec![story(1), quoted, bare]);
+    document.inputs.overview = Some("Disks — slow.\nTapes — slower.".to_owned());
+    let written = BuiltIn.edition(&document, &around()).unwrap();
+    insta::assert_snapshot!(written.text, @r#"
+    The Daily
+    2026-01-10 · 3 stories · 1 min read
+
+    Disks — slow.
+
+    Tapes — slower.
+
+    1. Story 1 <script>alert(1)</script>
+       Original 1
+       site.example · 1 point
+       https://www.site.example/1?a=1&b=2
+
+    First "part".
+
+    Second & last.
+
+    What readers say:
+    They say <b>no</b>.
+
+    Discussion: https://news.example/1
+
+    2. Story 2 <script>alert(1)</script>
+       Original 2
+       site.example · 2 points · 4 min read
+       https://www.site.example/2?a=1&b=2
+
+    First "part".
+
+    Second & last.
+
+    Excerpt from the page: a summary was not available in time.
+
+    What readers say:
+    > I like it — ada
+    > So do I — bob
+
+    57 comments: https://news.example/2
+
+    3. Story 3 <script>alert(1)</script>
+       Original 3
+       site.example · 3 points · 57 comments · 4 min read
+       https://www.site.example/3?a=1&b=2
+
+    The page could not be read; only its title is kept.
+
+    The comments could not be read.
+
+    1 story was left out.
+    -- 
+    You get this mail because you subscribed to The Daily.
+    Unsubscribe: https://daily.example/editions/unsubscribe/1.2.abc
+    Read in the browser: https://daily.example/editions/2026-01-10
+    The Daily, 1 High Street
+    "#);
+    for expected in [
+        ">Disks — slow.</p>",
+        ">Tapes — slower.</p>",
+        "2026-01-10 · 3 stories · 1 min read",
+        "site.example · 1 point · <a href=",
+        "site.example · 2 points · 4 min read · <a href=",
+        ">57 comments</a>",
+        "<em>Excerpt from the page: a summary was not available in time.</em>",
+        "I like it <span",
+        "— ada</span>",
+        "site.example · 3 points · 57 comments · 4 min read</p>",
+        "The comments could not be read.",
+    ] {
+        assert!(
+            written.html.contains(expected),
+            "{expected}: {}",
+            written.html
+        );
+    }
 }
 
 #[test]

@@ -17,11 +17,13 @@ on_both!(
 
 const PAGE: Duration = Duration::from_millis(300);
 const MODEL: Duration = Duration::from_secs(2);
+/// What an edition of thirty stories with an overview and four destinations may cost.
+const REQUESTS_MAX: u32 = 136;
 
 /// Every request takes as long as such requests do.
 fn timed(call: &Call) -> InjectedFault {
     match call {
-        Call::Titles(_) | Call::Summary(_) => InjectedFault::Late(MODEL),
+        Call::Titles(_) | Call::Summary(_) | Call::Overview(_) => InjectedFault::Late(MODEL),
         Call::Report(..) => InjectedFault::Well,
         _ => InjectedFault::Late(PAGE),
     }
@@ -31,7 +33,10 @@ fn timed(call: &Call) -> InjectedFault {
 async fn made(chain: bool) -> (Duration, u32) {
     let store = Arc::new(SqliteStore::in_memory().unwrap());
     let places = ["github", "telegram", "directory", "webhook"].map(Place::named);
-    let mut room = Room::on(store, EditionHarness::with_places(30, places.to_vec()));
+    let mut room = Room::on(
+        store,
+        EditionHarness::with_places(30, places.to_vec()).opening(),
+    );
     room.news.decide(|call, _| timed(call));
     room.settings.rules.chain = chain;
     let time = VirtualTime::start();
@@ -41,7 +46,9 @@ async fn made(chain: bool) -> (Duration, u32) {
     let account = editions.account(editions.today()).await.unwrap();
     assert!(is_published(&account));
     let took = Duration::try_from(time.now().duration_since(began_at)).unwrap();
-    (took, account.requests())
+    let paid = room.news.paid_by(0);
+    assert_eq!(account.requests(), paid, "every request is counted");
+    (took, paid)
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,6 +62,9 @@ async fn ed_17_thirty_stories_take_no_longer_than_their_longest_path() {
     );
     let (one_by_one, requests_before) = made(false).await;
     assert_eq!(requests, requests_before, "overlapping costs no request");
+    // The list is one request here; a real one is at most four (ED-03).
+    let most = requests - 1 + 4;
+    assert!(most <= REQUESTS_MAX, "{most} requests");
     assert!(one_by_one > longest_path * 4, "{one_by_one:?}");
 }
 

@@ -106,7 +106,11 @@ impl Climate {
     fn injected_fault(&self, call: &Call) -> InjectedFault {
         let answers = !matches!(
             call,
-            Call::Page(_) | Call::Comments(_) | Call::Titles(_) | Call::Summary(_)
+            Call::Page(_)
+                | Call::Comments(_)
+                | Call::Titles(_)
+                | Call::Summary(_)
+                | Call::Overview(_)
         );
         if self.mute.load(Ordering::Relaxed) && !answers {
             return InjectedFault::Hangs;
@@ -117,7 +121,7 @@ impl Climate {
         let (part, hangs, loses) = match call {
             Call::List => ("list", false, false),
             Call::Page(_) | Call::Comments(_) => ("reader", true, false),
-            Call::Titles(_) | Call::Summary(_) => ("writer", true, false),
+            Call::Titles(_) | Call::Summary(_) | Call::Overview(_) => ("writer", true, false),
             // The filter has its own time limit, as have the list and the notifier.
             Call::Judge(_) => ("writer", false, false),
             Call::Send(to, _) => (to.as_str(), true, true),

@@ -81,7 +81,7 @@ impl Stage {
         record.note("world", format_args!("{:?}", cast.settings.rules));
         record.note("world", format_args!("{:?}", cast.places));
         let stories = u32::try_from(cast.settings.rules.stories).unwrap_or(1) + 3;
-        let room = EditionHarness::with_places(stories, cast.places.clone());
+        let room = EditionHarness::with_places(stories, cast.places.clone()).opening();
         let healed = Arc::new(AtomicBool::new(false));
         let climate = Climate::rules_over(&room, dice.fork(), truth, Arc::clone(&healed));
         let witness = Witness::new(truth, Arc::clone(&record), Arc::clone(&cast), room.clone());
