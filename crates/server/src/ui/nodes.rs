@@ -46,8 +46,10 @@ async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
             (section! { lang; "leases-title", "Leases", "租约"; (leases(&viewer, &claims)) })
         }))
         (parts::live("pace", &html! {
-            (parts::section("pace-title", lang.pick("Throughput", "吞吐量"), &pace.throughput(&viewer)))
-            (parts::section("late-title", lang.pick("Lateness", "延迟"), &pace.lateness(&viewer)))
+            div class="columns" {
+                (parts::section("pace-title", lang.pick("Throughput", "吞吐量"), &pace.throughput(&viewer)))
+                (parts::section("late-title", lang.pick("Lateness", "延迟"), &pace.lateness(&viewer)))
+            }
         }))
         (parts::live("queues", &section! { lang; "queues-title", "Queues", "队列";
             (queues(&viewer, &depths))
@@ -68,10 +70,10 @@ fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
         "Name", "名称" { th scope="row" { (node.name) " " span class="hint" { (node.session) } } }
         "State", "状态" { td { (state(viewer, node)) } }
         "Last heartbeat", "最近心跳" { td { (viewer.at(node.seen_at)) } }
-        "Started", "启动于" { td { (viewer.at(node.started_at)) } }
+        "Started", "启动于" [mid] { td { (viewer.at(node.started_at)) } }
         "Clock skew", "时钟偏差" { td { (skew(viewer, node.skew_us)) } }
         "Leased tasks", "租约内任务" { td { a href=(tasks_in(Status::Running)) { (held(node)) } } }
-        "Version", "版本" { td { (node.version) } }
+        "Version", "版本" [mid] { td { (node.version) } }
     }
 }
 

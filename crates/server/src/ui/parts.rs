@@ -64,19 +64,6 @@ pub(crate) fn section(id: &str, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A table that scrolls on narrow screens.
-pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
-    html! {
-        div class="scroll" tabindex="0" role="group" aria-label=(caption) {
-            table {
-                caption class="unseen" { (caption) }
-                thead { tr { @for name in head { th scope="col" { (name) } } } }
-                tbody { (rows) }
-            }
-        }
-    }
-}
-
 /// Shown for an empty list.
 pub(crate) fn empty(sentence: &str) -> Markup {
     html! { p class="empty" { (sentence) } }
