@@ -102,6 +102,38 @@ async function judged(page, runOnly) {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`);
 }
 
+/**
+ * What a reader cannot get at, or would not look for: a page wider than its window, boxes that go on without a faded edge,
+ * texts cut short without a title, columns as narrow as letters.
+ */
+export function cuts(page) {
+  return page.evaluate(async () => {
+    // What follows the scrolling is computed with the frame after a change of the window.
+    const frame = () => new Promise((done) => { requestAnimationFrame(done); });
+    await frame();
+    await frame();
+    const found = [];
+    const note = (what, it) => found.push(`${what}: ${it.outerHTML.slice(0, 160)}`);
+    const root = document.documentElement;
+    if (root.scrollWidth > innerWidth) note(`the page is ${root.scrollWidth} wide`, root);
+    for (const it of document.querySelectorAll("body *")) {
+      if (it.closest("svg, .unseen, .skip, input, select, textarea") || !it.checkVisibility()) continue;
+      const style = getComputedStyle(it);
+      if (style.clipPath !== "none") continue;
+      if (style.overflowX !== "visible" && it.scrollWidth > it.clientWidth + 1) {
+        const says = style.textOverflow === "ellipsis" ? it.closest("[title]") !== null
+          : ["--left", "--right"].some((edge) => parseFloat(style.getPropertyValue(edge)) > 0);
+        if (!says) note(`${it.scrollWidth} of ${it.clientWidth} px`, it);
+      }
+      const letter = parseFloat(style.fontSize);
+      const room = it.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      const isThin = it.matches("td, th, dd, li, p") && room < 3 * letter && it.clientHeight > 8 * letter;
+      if (isThin && it.innerText.trim().length > 6) note("a column of letters", it);
+    }
+    return found;
+  });
+}
+
 /** Keeps a picture of a page. */
 export function shoot(page, name) {
   return page.screenshot({ path: join(stage.shots, `${name}.png`), fullPage: true });

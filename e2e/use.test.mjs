@@ -52,6 +52,67 @@ describe("live", () => {
   });
 });
 
+describe("at hand", () => {
+  test("rows stay where they are under the pointer, and what is new waits", async () => {
+    await put("pill:one", "2027-01-01T00:00:00Z");
+    const { context, page, seen } = await reader(browser);
+    await page.goto(`${stage.open}/ui/tasks?q=pill:`);
+    await page.getByRole("link", { name: "pill:one" }).hover();
+    await put("pill:two", "2027-01-01T00:00:00Z");
+    const pill = page.getByRole("button", { name: "1 new" });
+    await pill.waitFor();
+    const arrived = page.getByRole("link", { name: "pill:two" });
+    assert.equal(await arrived.count(), 0, "not while somebody points at the list");
+    await pill.click();
+    await arrived.waitFor();
+    assert.equal(await pill.count(), 0);
+    await page.getByRole("link", { name: "pill:one" }).hover();
+    await put("pill:three", "2027-01-01T00:00:00Z");
+    await pill.waitFor();
+    await page.mouse.move(0, 0);
+    await page.getByRole("link", { name: "pill:three" }).waitFor();
+    assert.deepEqual(seen.problems, []);
+    await context.close();
+  });
+
+  test("a page that is not kept up to date says so, and how old it is", async () => {
+    const { context, page } = await reader(browser);
+    await page.route("**/ui/live*", (route) => route.abort());
+    await page.goto(`${stage.open}/ui/tasks`);
+    await page.locator("#stale", { hasText: / s ago/ }).waitFor();
+    await page.unroute("**/ui/live*");
+    await page.locator("#stale").waitFor({ state: "hidden" });
+    await context.close();
+  });
+
+  test("a task's actions are those that still apply", async () => {
+    await put("acts:one", "2027-01-01T00:00:00Z");
+    const { context, page } = await reader(browser);
+    await page.goto(`${stage.open}/ui/tasks/ARTICLE_PUBLISH/acts:one`);
+    const cancel = page.locator("#acts a[href$='/cancel']");
+    await cancel.waitFor();
+    const answer = await fetch(`${stage.open}/api/v1/tasks/ARTICLE_PUBLISH/acts:one`, { method: "DELETE" });
+    assert.ok(answer.ok, await answer.text());
+    await cancel.waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  test("on a phone, the page's tab and the present are in view", async () => {
+    const { context, page } = await reader(browser, { width: 390 });
+    const isWithin = (outer, inner) => page.evaluate(([outer, inner]) => {
+      const [box, it] = [outer, inner].map((one) => document.querySelector(one).getBoundingClientRect());
+      return it.left >= box.left - 1 && it.right <= box.right + 1;
+    }, [outer, inner]);
+    for (const path of ["/ui", "/ui/editions", "/ui/kinds", "/ui/nodes", "/ui/activity", "/ui/settings"]) {
+      await page.goto(stage.open + path);
+      assert.ok(await isWithin(".top nav", ".top nav [aria-current]"), path);
+    }
+    await page.goto(`${stage.open}/ui`);
+    assert.ok(await isWithin(".picture .scroll:has(.ribbon)", ".ribbon path.now"), "now");
+    await context.close();
+  });
+});
+
 describe("moving a task", () => {
   const typed = (page) => page.locator("section[aria-labelledby=change-title] input[type=datetime-local]");
   const settle = (page) => page.locator("#change form button[type=submit]");

@@ -12,7 +12,7 @@
 
 use crate::{
     bulk::BULK_CHANGE,
-    edition::{self, EDITION_RUN},
+    edition::{self, EDITION_RUN, EDITION_TICK},
     event::outgoing,
     newsletter::EDITION_MAIL,
     plan::{DISPATCH, PING_DELIVERY},
@@ -35,6 +35,17 @@ pub const KINDS: [&str; 7] = [
 /// Whether tasks of this kind are the engine's.
 pub fn is_reserved(kind: &Kind) -> bool {
     KINDS.contains(&kind.as_str())
+}
+
+/// The kinds that pages leave out unless asked for them: these, and the ticks of editions. Their
+/// tasks follow from schedules, sources, subscriptions and editions, whose pages say the same.
+pub fn internal_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.into_iter().chain([EDITION_TICK])
+}
+
+/// Whether pages leave out tasks of this kind unless asked for them.
+pub fn is_internal(kind: &Kind) -> bool {
+    internal_kinds().any(|internal| internal == kind.as_str())
 }
 
 /// Whether a client may request this of an identity whose current row is `row`.

@@ -42,7 +42,7 @@ pub use inbox::{InboxDecider, InboxStore, InboxTaken, InboxVerdict};
 pub use monitor::{MonitorKey, MonitorKeys, MonitorStore};
 pub use newsletter::{NewsletterStore, SubscriberCount, SubscriberFilter};
 pub use overview::{
-    Activity, ActivityCursor, ActivityFilter, ClaimLine, Coming, ComingTasks, OverviewStore,
+    Activity, ActivityCursor, ActivityFilter, ClaimLine, Coming, ComingTasks, Kinds, OverviewStore,
     SlotLine, StatusCount, TaskLine, TaskSearch,
 };
 pub use pace::{PaceStore, PausedKind, StartRequest};

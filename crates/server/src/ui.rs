@@ -30,6 +30,7 @@ pub(crate) mod parts;
 mod preferences;
 mod query;
 mod radar;
+pub(crate) mod rows;
 pub(crate) mod schedules;
 mod settings;
 mod sign_in;

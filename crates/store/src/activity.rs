@@ -13,7 +13,7 @@ use almanack_core::{
 };
 
 use crate::{
-    overview::{part, reach},
+    overview::{left_out, not_of, part, reach},
     row::{self, Value, listing, micros, most, values},
     session::Session,
 };
@@ -33,11 +33,14 @@ macro_rules! by {
         )
     };
 }
-/// About which task: part of its subject, its kind.
+/// About which task: part of its subject, its kind, kinds it is none of.
 macro_rules! about_task {
     () => {
-        "(cast($5 as text) is null or replace(lower(t.subject), $5, '') <> lower(t.subject)) \
-         and (cast($6 as text) is null or t.kind = $6)"
+        concat!(
+            "(cast($5 as text) is null or replace(lower(t.subject), $5, '') <> lower(t.subject)) \
+             and (cast($6 as text) is null or t.kind = $6) and ",
+            not_of!("$7")
+        )
     };
 }
 
@@ -55,7 +58,7 @@ macro_rules! creations {
             by!("t.origin", $lower),
             " and ",
             about_task!(),
-            " order by t.created_at_us desc, t.id desc limit $7"
+            " order by t.created_at_us desc, t.id desc limit $8"
         )
     };
 }
@@ -74,7 +77,7 @@ macro_rules! changes {
             by!("d.origin", $lower),
             " and ",
             about_task!(),
-            " order by d.decided_at_us desc, d.task_id desc, d.number desc limit $7"
+            " order by d.decided_at_us desc, d.task_id desc, d.number desc limit $8"
         )
     };
 }
@@ -121,7 +124,7 @@ fn wanted(filter: &ActivityFilter) -> Vec<Value<'_>> {
 async fn of_tasks(session: &dyn Session, filter: &ActivityFilter) -> Result<Vec<Activity>> {
     let mut values = wanted(filter);
     let kind = filter.kind.as_ref().map(Kind::as_str);
-    values.extend(values![kind, most(reach(filter))]);
+    values.extend(values![kind, left_out(filter.kinds), most(reach(filter))]);
     let text = session.text(CHANGES_SQLITE, CHANGES_POSTGRES);
     let changes = session.listed(text, &values, listing("decision", row::change));
     let mut found = changes.await?;

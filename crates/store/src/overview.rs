@@ -11,9 +11,10 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use almanack_core::{
+    reserved::internal_kinds,
     store::{
-        Activity, ActivityFilter, ClaimLine, Coming, OverviewStore, Result, SlotLine, StatusCount,
-        TaskLine, TaskSearch,
+        Activity, ActivityFilter, ClaimLine, Coming, Kinds, OverviewStore, Result, SlotLine,
+        StatusCount, TaskLine, TaskSearch,
     },
     task::{Kind, Status, TaskId},
 };
@@ -53,6 +54,22 @@ macro_rules! contains {
         )
     };
 }
+/// Whether a task's kind is none of a list in one text, each between spaces; null for no list.
+macro_rules! not_of {
+    ($kinds:literal) => {
+        concat!(
+            "(cast(",
+            $kinds,
+            " as text) is null or replace(",
+            $kinds,
+            ", ' ' || t.kind || ' ', '') = ",
+            $kinds,
+            ")"
+        )
+    };
+}
+pub(crate) use not_of;
+
 /// The current rows among the newest `$1`.
 macro_rules! newest_current {
     () => {
@@ -73,7 +90,8 @@ macro_rules! found {
             " and (cast($6 as text) is null or exists (select 1 from task_tag g \
              where g.tag = $6 and g.task_id = t.id)) \
              and (cast($7 as bigint) is null or t.execute_at_us >= $7) \
-             and (cast($8 as bigint) is null or t.execute_at_us < $8)"
+             and (cast($8 as bigint) is null or t.execute_at_us < $8) and ",
+            not_of!("$9")
         )
     };
 }
@@ -83,7 +101,7 @@ macro_rules! search {
             "select ",
             line_columns!(),
             found!($detail),
-            " and t.id < $9 order by t.id desc limit $10"
+            " and t.id < $10 order by t.id desc limit $11"
         )
     };
 }
@@ -95,6 +113,8 @@ pub(crate) const COUNT_POSTGRES: &str =
 pub(crate) const COUNT_STATUSES: &str = concat!(
     "select t.status, count(*)",
     newest_current!(),
+    " and ",
+    not_of!("$2"),
     " group by t.status"
 );
 
@@ -307,8 +327,8 @@ impl<D: Database> OverviewStore for SqlStore<D> {
         Ok(u64::try_from(found.unwrap_or(0)).unwrap_or(0))
     }
 
-    async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>> {
-        let values = values![most(among)];
+    async fn count_statuses(&self, among: usize, kinds: Kinds) -> Result<Vec<StatusCount>> {
+        let values = values![most(among), left_out(kinds)];
         let listed = listing("task", row::status_count);
         let counts = self.listed("count statuses", COUNT_STATUSES, values, listed);
         let mut counts = counts.await?;
@@ -390,7 +410,14 @@ fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
         &search.tag,
         search.from,
         search.to,
+        left_out(search.kinds),
     ]
+}
+
+/// The kinds that a list leaves out, as [`not_of`] reads them.
+pub(crate) fn left_out(kinds: Kinds) -> Option<String> {
+    let internal = || internal_kinds().map(|kind| format!(" {kind} ")).collect();
+    (kinds == Kinds::Business).then(internal)
 }
 
 async fn upcoming(

@@ -46,7 +46,7 @@ use almanack_core::{
         CalendarStore, ClaimId, ClaimLine, ClaimRequest, Claimed, Coming, CountBy, CourtesyQuery,
         CourtesyStore, Depth, DueSchedules, EditionFilter, EditionLine, EditionStore,
         EditionWritten, EntryFilter, EntryQuestion, EntryRetention, ExpiredClaim, Finished,
-        FiringStore, Fleet, HistoryPage, InboxDecider, InboxStore, InboxTaken, KnownEntry,
+        FiringStore, Fleet, HistoryPage, InboxDecider, InboxStore, InboxTaken, Kinds, KnownEntry,
         LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys, MonitorStore,
         NewsletterStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, PaceStore,
         Page, PausedKind, PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries,
@@ -339,7 +339,7 @@ layered! {
     OverviewStore {
         search_tasks(&search: TaskSearch) -> Vec<TaskLine>;
         count_found(&search: TaskSearch) -> u64;
-        count_statuses(among: usize) -> Vec<StatusCount>;
+        count_statuses(among: usize, kinds: Kinds) -> Vec<StatusCount>;
         load_finished(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
         load_upcoming(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
         load_coming(from: Timestamp, until: Timestamp, limit: usize) -> Coming;

@@ -126,3 +126,13 @@ fn sf_04_a_schedule_puts_work_on_editions_and_checks_of_sources_by_their_names()
         assert_eq!(may_fire(&identity(kind, subject)), may, "{kind} {subject}");
     }
 }
+
+#[test]
+fn pages_leave_out_what_the_engine_made_and_no_task_of_a_user() {
+    for kind in KINDS.into_iter().chain([EDITION_TICK]) {
+        assert!(is_internal(&Kind::parse(kind).unwrap()), "{kind}");
+    }
+    for kind in ["ARTICLE_PUBLISH", "EDITION", "DISPATCH_ALL"] {
+        assert!(!is_internal(&Kind::parse(kind).unwrap()), "{kind}");
+    }
+}

@@ -50,10 +50,20 @@ impl TaskLine {
     }
 }
 
+/// Which kinds of tasks a list shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kinds {
+    #[default]
+    All,
+    /// All but [internal](crate::reserved::is_internal) ones.
+    Business,
+}
+
 /// Which tasks to look for. Only current rows are found: one line per identity.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskSearch {
     pub kind: Option<Kind>,
+    pub kinds: Kinds,
     pub status: Option<Status>,
     /// Only subjects that contain this, in any case of ASCII letters.
     pub containing: Option<String>,
@@ -182,6 +192,8 @@ pub struct ActivityFilter {
     pub by: Option<String>,
     /// Only about tasks of this kind.
     pub kind: Option<Kind>,
+    /// Of tasks, only about these.
+    pub kinds: Kinds,
     /// Only about subjects or schedules that contain this, in any case of ASCII letters.
     pub containing: Option<String>,
     /// Leaves out what schedules did by themselves: the firings they put.
@@ -203,9 +215,9 @@ pub trait OverviewStore: Send + Sync {
     /// How many `search` finds, its `before` and `limit` aside; at most `search.among`.
     async fn count_found(&self, search: &TaskSearch) -> Result<u64>;
 
-    /// The current ones among the newest `among` rows by status, in the order of a task's life; a
-    /// status without rows is left out.
-    async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>>;
+    /// The current ones of `kinds` among the newest `among` rows by status, in the order of a
+    /// task's life; a status without rows is left out.
+    async fn count_statuses(&self, among: usize, kinds: Kinds) -> Result<Vec<StatusCount>>;
 
     /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first. They
     /// are found through the claims they ran under, of which the last 20,000 of the last two days

@@ -5,7 +5,7 @@
 
 use almanack_core::history::Decision;
 use almanack_core::plan::{Edit, Edited};
-use almanack_core::store::{Activity, ActivityCursor, ActivityFilter};
+use almanack_core::store::{Activity, ActivityCursor, ActivityFilter, Kinds};
 
 use super::tasks::filter::text;
 use super::tasks::{AMONG, words};
@@ -26,6 +26,8 @@ struct Query {
     kind: Option<String>,
     q: Option<String>,
     people: Option<String>,
+    /// Whether internal tasks are shown, too. A filter by kind shows any kind.
+    internal: Option<String>,
     /// Microseconds: the instant of the last line of the previous page.
     before: Option<i64>,
     /// How many lines of that instant were already shown.
@@ -37,6 +39,11 @@ impl Query {
         let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
         Ok(ActivityFilter {
             by: text(self.by.as_deref())?,
+            kinds: if self.kind.is_some() || self.internal.is_some() {
+                Kinds::All
+            } else {
+                Kinds::Business
+            },
             kind: kind.transpose()?,
             containing: text(self.q.as_deref())?,
             by_people: self.people.is_some(),
@@ -59,6 +66,15 @@ impl Query {
         let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
+    }
+
+    /// The same list with internal tasks, or without them.
+    fn turned(&self) -> Self {
+        let shown = self.internal.is_some();
+        Self {
+            internal: (!shown).then(|| "1".to_owned()),
+            ..self.clone()
+        }
     }
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
@@ -103,11 +119,14 @@ fn form(lang: Lang, query: &Query) -> Markup {
                 input type="checkbox" name="people" value="1" checked[query.people.is_some()];
                 (lang.pick("People only", "只看人为操作"))
             }
+            @if let Some(on) = &query.internal { input type="hidden" name="internal" value=(on); }
             button type="submit" { (lang.pick("Show", "查看")) }
             a class="button" href=(here) { (lang.pick("Show all", "查看全部")) }
         }
         p class="hint" { (pick!(lang; "Searches the newest 50,000 tasks, decisions and edits.",
-            "只在最新的 50,000 个任务、决定和编辑中查找。")) }
+            "只在最新的 50,000 个任务、决定和编辑中查找。"))
+            @if query.kind.is_none() { " " (parts::internal(lang, query.internal.is_some(), &query.turned().address(None))) }
+        }
     }
 }
 

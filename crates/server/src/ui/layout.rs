@@ -4,20 +4,24 @@
 //! written in both languages.
 
 /// A table by its columns: the heading of each in both languages, and the cell of a row. `or` is
-/// shown if there are no rows; a column may depend on a condition.
+/// shown if there are no rows; a column may depend on a condition, or be shown from a width on:
+/// `[mid]`, `[wide]` (see [`crate::ui::rows`]).
 macro_rules! table {
     ($lang:expr; $caption:literal, $caption_zh:literal; $(or $none:literal, $none_zh:literal;)?
      for ($($each:tt)*) tr($($attributes:tt)*)
-     $($head:literal, $head_zh:literal $(if ($when:ident))? { $($cell:tt)* })*) => {{
-        let mut head: Vec<&str> = Vec::new();
-        $(head.extend(Some($lang.pick($head, $head_zh))$(.filter(|_| $when))?);)*
+     $($head:literal, $head_zh:literal $([$from:ident])? $(if ($when:ident))? { $($cell:tt)* })*) => {{
+        let mut head: Vec<$crate::ui::rows::Column<'_>> = Vec::new();
+        $(head.extend(Some($crate::ui::rows::Column {
+            name: $lang.pick($head, $head_zh),
+            from: None $(.or(Some(stringify!($from))))?,
+        })$(.filter(|_| $when))?);)*
         let rows = ::maud::html! {
             @for $($each)* { tr $($attributes)* { $($(@if $when)? { $($cell)* })* } }
         };
         let none: Option<&str> = None $(.or(Some($lang.pick($none, $none_zh))))?;
         match none {
             Some(none) if rows.0.is_empty() => $crate::ui::parts::empty(none),
-            _ => $crate::ui::parts::table($lang.pick($caption, $caption_zh), &head, &rows),
+            _ => $crate::ui::rows::table($lang.pick($caption, $caption_zh), &head, &rows),
         }
     }};
 }

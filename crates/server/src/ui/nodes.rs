@@ -2,6 +2,7 @@
 
 mod pace;
 
+use almanack_core::reserved::is_internal;
 use almanack_core::store::{ClaimLine, Depth, Node};
 
 use super::links::tasks_in;
@@ -21,22 +22,40 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new().route("/ui/nodes", get(show))
 }
 
-async fn show(State(state): App, viewer: Viewer) -> Page {
+#[derive(Debug, Deserialize)]
+struct Query {
+    /// Whether queues of internal tasks are shown, too.
+    internal: Option<String>,
+}
+
+async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let lang = viewer.lang;
     let nodes = state.store.load_nodes().await?;
     let claims = state.store.load_claims(LEASES + 1).await?;
     let pace = pace::Pace::load(&state, viewer.now).await?;
-    let depths = state.store.load_depths(viewer.now).await?;
+    let internal = query.internal.is_some();
+    let mut depths = state.store.load_depths(viewer.now).await?;
+    depths.retain(|depth| internal || !is_internal(&depth.kind));
+    let turned = if internal {
+        Place::Nodes.path()
+    } else {
+        "/ui/nodes?internal=1"
+    };
     let body = html! {
         (live("nodes", &html! {
             (section! { lang; "nodes-title", "Nodes", "节点"; (table(&viewer, &nodes, &claims)) })
             (section! { lang; "leases-title", "Leases", "租约"; (leases(&viewer, &claims)) })
         }))
         (parts::live("pace", &html! {
-            (parts::section("pace-title", lang.pick("Throughput", "吞吐量"), &pace.throughput(&viewer)))
-            (parts::section("late-title", lang.pick("Lateness", "延迟"), &pace.lateness(&viewer)))
+            div class="columns" {
+                (parts::section("pace-title", lang.pick("Throughput", "吞吐量"), &pace.throughput(&viewer)))
+                (parts::section("late-title", lang.pick("Lateness", "延迟"), &pace.lateness(&viewer)))
+            }
         }))
-        (parts::live("queues", &parts::section("queues-title", lang.pick("Queues", "队列"), &queues(&viewer, &depths))))
+        (parts::live("queues", &section! { lang; "queues-title", "Queues", "队列";
+            (queues(&viewer, &depths))
+            p { (parts::internal(lang, internal, turned)) }
+        }))
         (Equivalent::call("GET", "/api/v1/nodes").show(&viewer))
     };
     Ok(Place::Nodes.page(&viewer, &body))
@@ -52,10 +71,10 @@ fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
         "Name", "名称" { th scope="row" { (node.name) " " span class="hint" { (node.session) } } }
         "State", "状态" { td { (state(viewer, node)) } }
         "Last heartbeat", "最近心跳" { td { (viewer.at(node.seen_at)) } }
-        "Started", "启动于" { td { (viewer.at(node.started_at)) } }
+        "Started", "启动于" [mid] { td { (viewer.at(node.started_at)) } }
         "Clock skew", "时钟偏差" { td { (skew(viewer, node.skew_us)) } }
         "Leased tasks", "租约内任务" { td { a href=(tasks_in(Status::Running)) { (held(node)) } } }
-        "Version", "版本" { td { (node.version) } }
+        "Version", "版本" [mid] { td { (node.version) } }
     }
 }
 

@@ -97,6 +97,7 @@ pub(crate) fn page(viewer: &Viewer, place: Place, title: &str, body: &Markup) ->
             body {
                 a class="skip" href="#main" { (lang.pick("Skip to content", "跳到正文")) }
                 (top(viewer, place))
+                (stale(lang))
                 main id="main" tabindex="-1" {
                     h1 { (title) }
                     (body)
@@ -137,6 +138,15 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
             }
         }
     }
+}
+
+/// What the script shows while the page is not kept up to date.
+fn stale(lang: Lang) -> Markup {
+    let text = lang.pick(
+        "Disconnected: this page may be out of date. Last updated:",
+        "连接已断开：本页内容可能已过时。最近更新：",
+    );
+    html! { p id="stale" class="warning" hidden data-text=(text) { span aria-live="polite" {} " " span class="age" {} } }
 }
 
 fn whom(viewer: &Viewer) -> Markup {

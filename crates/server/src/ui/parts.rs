@@ -23,13 +23,24 @@ pub(crate) fn badge(class: &str, word: &str) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
 }
 
-/// The number of the attempt, and the limit if there is one; firings are limited by their window,
-/// and attempts on lost nodes do not count.
+/// The number of the attempt, and the limit if there is one. The engine's own tasks have the
+/// highest limit there is, which means none, firings are limited by their window, and attempts on
+/// lost nodes do not count.
 pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
     html! {
         (attempt)
-        @if max_retry <= MAX_RETRY_MAX && attempt <= max_retry + 1 { " / " (max_retry + 1) }
+        @if max_retry < MAX_RETRY_MAX && attempt <= max_retry + 1 { " / " (max_retry + 1) }
     }
+}
+
+/// A link that shows internal tasks in a list, or leaves them out again.
+pub(crate) fn internal(lang: Lang, shown: bool, href: &str) -> Markup {
+    let words = if shown {
+        lang.pick("Hide internal tasks", "隐藏内部任务")
+    } else {
+        lang.pick("Show internal tasks", "显示内部任务")
+    };
+    html! { a class="internal" href=(href) { (words) } }
 }
 
 /// How many tasks have this status.
@@ -49,19 +60,6 @@ pub(crate) fn section(id: &str, title: &str, body: &Markup) -> Markup {
         section aria-labelledby=(id) {
             h2 id=(id) { (title) }
             (body)
-        }
-    }
-}
-
-/// A table that scrolls on narrow screens.
-pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
-    html! {
-        div class="scroll" tabindex="0" role="group" aria-label=(caption) {
-            table {
-                caption class="unseen" { (caption) }
-                thead { tr { @for name in head { th scope="col" { (name) } } } }
-                tbody { (rows) }
-            }
         }
     }
 }
@@ -238,6 +236,28 @@ pub(crate) fn choice<V: AsRef<str>, W: Render>(
                     option value=(value) selected[!value.is_empty() && chosen == Some(value)] { (words) }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_counted_against_a_limit_that_is_one() {
+        for (attempt, max_retry, expected) in [
+            (0, 3, "0 / 4"),
+            (4, 3, "4 / 4"),
+            (5, 3, "5"),
+            (0, MAX_RETRY_MAX, "0"),
+            (1, 1_000_000, "1"),
+        ] {
+            let shown = attempts(attempt, max_retry).into_string();
+            assert_eq!(
+                shown, expected,
+                "attempt {attempt} with {max_retry} retries"
+            );
         }
     }
 }

@@ -80,7 +80,13 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
     let (n, of) = (found.len(), all.len());
     let table = html! {
         p class="hint" { (say!(lang, "Showing {n} of {of} settings. Secrets are masked.", "显示 {of} 项设置中的 {n} 项。密钥已隐藏。")) }
-        (rows(viewer, &found))
+        @if found.is_empty() { (empty(lang.pick("No setting matches.", "没有符合条件的设置。"))) }
+        @for group in found.chunk_by(|a, b| part(a) == part(b)) {
+            details open[sought.is_some()] {
+                summary { code { (group.first().map_or("", |it| part(it))) } " " span class="hint" { (group.len()) } }
+                (rows(viewer, group))
+            }
+        }
     };
     html! { div class="stack" {
         form method="get" action=(Place::Settings.path()) class="fields" role="search" data-try {
@@ -90,6 +96,13 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
         (parts::live("configuration", &table))
         (Equivalent::command(["check"]).show(viewer))
     } }
+}
+
+/// The part of the configuration that a setting is in. Hundreds of settings in one table are a page
+/// of twenty screens; a part is opened, or all are by a search.
+fn part(setting: &Configured) -> &str {
+    let key = setting.key.as_str();
+    key.split_once('.').map_or(key, |(part, _)| part)
 }
 
 /// The settings that contain a text, ignoring ASCII case.
@@ -104,7 +117,7 @@ fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configur
 }
 
 fn rows(viewer: &Viewer, found: &[&Configured]) -> Markup {
-    table! { viewer.lang; "Configuration", "配置"; or "No setting matches.", "没有符合条件的设置。";
+    table! { viewer.lang; "Configuration", "配置";
         for (setting in found) tr(data-row)
         "Key", "键" { th scope="row" { code { (setting.key) } (about(viewer, setting)) } }
         "Value", "值" { td { (setting.value) } }

@@ -8,19 +8,27 @@ mod day;
 mod lanes;
 mod wants;
 
+use almanack_core::reserved::is_internal;
 use almanack_core::store::StatusCount;
 
 use self::day::Day;
 use crate::picture::ribbon;
 use crate::ui::prelude::*;
 
-pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
+#[derive(Debug, Deserialize)]
+pub(crate) struct Query {
+    /// Whether internal tasks are among those that are next.
+    internal: Option<String>,
+}
+
+pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let day = Day::load(&state, viewer.now).await?;
     let lang = viewer.lang;
     let running = running(&viewer, &day.running, &day.sources);
-    let next = upcoming(&viewer, &day.upcoming, &day.sources);
+    let internal = query.internal.is_some();
+    let next = upcoming(&viewer, &day, internal);
     let body = html! {
-        (live("numbers", &numbers(lang, &day.statuses)))
+        (section("tasks", lang.pick("Tasks", "任务"), &live("numbers", &numbers(lang, &day.statuses))))
         (section("day", lang.pick("Timeline", "时间线"), &live("ribbon", &ribbon(&viewer, &day))))
         (section("wants-title", lang.pick("Needs attention", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
         (section("running-title", lang.pick("Running", "正在运行"), &live("running", &running)))
@@ -29,13 +37,17 @@ pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     Ok(Place::Today.page(&viewer, &body))
 }
 
-/// Task counts by status.
+/// Task counts by status; what else is counted on this page is said beside them.
 fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
     html! {
         ul class="numbers" {
             @for of in Status::ALL {
                 li { a href=(links::tasks_in(of)) { b { (parts::count(statuses, of)) } (status(lang, of, false)) } }
             }
+        }
+        p class="hint" {
+            (pick!(lang; "Your tasks, each counted once. The timeline counts every run, check, batch and delivery of its 24 hours.",
+                "您的任务，每个只计一次。时间线统计这 24 小时内的每次运行、检查、批次和投递。"))
         }
     }
 }
@@ -80,12 +92,15 @@ fn what(task: &TaskLine, sources: &[Source]) -> Markup {
 /// Most tasks in the next list; the timeline shows more.
 const NEXT_MAX: usize = 10;
 
-fn upcoming(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    table! { viewer.lang; "Next", "接下来";
+fn upcoming(viewer: &Viewer, day: &Day, internal: bool) -> Markup {
+    let shown = |task: &&TaskLine| internal || !is_internal(&task.identity.kind);
+    let turned = if internal { "/ui" } else { "/ui?internal=1" };
+    let table = table! { viewer.lang; "Next", "接下来";
         or "No tasks in the next hours.", "未来几小时没有任务。";
-        for (task in tasks.iter().take(NEXT_MAX)) tr(id={ "next-" (task.id) } data-row)
-        "Task", "任务" { th scope="row" { (what(task, sources)) } }
+        for (task in day.upcoming.iter().filter(shown).take(NEXT_MAX)) tr(id={ "next-" (task.id) } data-row)
+        "Task", "任务" { th scope="row" { (what(task, &day.sources)) } }
         "Due", "到期" { td { (viewer.at_or_dash(task.due_at)) } }
         "Requested by", "请求者" { td { (task.origin) } }
-    }
+    };
+    html! { (table) p { (parts::internal(viewer.lang, internal, turned)) } }
 }

@@ -7,7 +7,8 @@ use std::sync::{
 };
 
 use almanack_core::store::{
-    Error, NodeStore, OverviewStore, ScheduleStore, SourceStore, Store, TaskStore, TokenStore,
+    Error, Kinds, NodeStore, OverviewStore, ScheduleStore, SourceStore, Store, TaskStore,
+    TokenStore,
 };
 use almanack_testkit::fixture::{PUBLISH, START, identity};
 use futures_util::{future::BoxFuture, poll};
@@ -95,7 +96,7 @@ async fn sf_01_an_abandoned_page_is_stopped() {
     for reader in stage.occupy().await {
         reader.abort();
     }
-    stage.pages.count_statuses(10).await.unwrap();
+    stage.pages.count_statuses(10, Kinds::All).await.unwrap();
 }
 
 #[tokio::test]

@@ -15,8 +15,8 @@ const clock = {
 
 /* How far away an instant is, in the words the server uses. */
 const units = {
-  en: { ms: " ms", s: " s", min: " min", h: " h", days: " days", now: "now", before: (t) => `${t} ago`, after: (t) => `in ${t}` },
-  zh: { ms: "毫秒", s: "秒", min: "分钟", h: "小时", days: "天", now: "现在", before: (t) => `${t}前`, after: (t) => `${t}后` },
+  en: { ms: " ms", s: " s", min: " min", h: " h", days: " days", now: "now", before: (t) => `${t} ago`, after: (t) => `in ${t}`, fresh: (n) => (n ? `${n} new` : "List changed") },
+  zh: { ms: "毫秒", s: "秒", min: "分钟", h: "小时", days: "天", now: "现在", before: (t) => `${t}前`, after: (t) => `${t}后`, fresh: (n) => (n ? `${n} 条新内容` : "列表有变化") },
 }[language];
 
 function distance(ms) {
@@ -65,9 +65,72 @@ function swap(text) {
   clock.set(Number(next.documentElement.dataset.now));
   for (const part of document.querySelectorAll("[data-live][id]")) {
     const fresh = next.getElementById(part.id);
-    if (fresh && !isBusy(part) && bare(fresh) !== bare(part)) replace(part, fresh);
+    if (!fresh || isBusy(part)) continue;
+    if (bare(fresh) === bare(part)) release(part);
+    else if (moves(part, fresh) && isRead(part)) hold(part, fresh);
+    else replace(part, fresh);
   }
   showDistances();
+}
+
+/* Rows do not move under the pointer, nor while one has the focus or the list is scrolled into: rows that stay are brought
+   up to date where they are, the others wait for a button, or until nobody points at them any more. */
+const held = new Map();
+
+function rowIds(part) { return [...part.querySelectorAll("[data-row][id]")].map((row) => row.id); }
+
+function moves(part, fresh) {
+  const shown = rowIds(part);
+  return shown.length > 0 && shown.join() !== rowIds(fresh).join();
+}
+
+function isRead(part) {
+  const first = part.querySelector("[data-row]");
+  return part.matches(":hover") || part.contains(document.activeElement) || first.getBoundingClientRect().top < 0;
+}
+
+function hold(part, fresh) {
+  const shown = new Set(rowIds(part));
+  let count = 0;
+  for (const row of fresh.querySelectorAll("[data-row][id]")) {
+    if (!shown.has(row.id)) count += 1;
+    else update(document.getElementById(row.id), row);
+  }
+  const pill = held.get(part.id)?.pill ?? document.createElement("button");
+  pill.type = "button";
+  pill.className = "pill";
+  pill.textContent = units.fresh(count);
+  if (!held.has(part.id)) {
+    pill.addEventListener("click", () => apply(part));
+    part.before(pill);
+    part.addEventListener("pointerleave", letGo);
+    part.addEventListener("focusout", letGo);
+  }
+  held.set(part.id, { pill, fresh });
+}
+
+/* What has the focus keeps it, so its row stays as it is. */
+function update(row, fresh) {
+  if (row.contains(document.activeElement) || bare(row) === bare(fresh)) return;
+  row.replaceChildren(...fresh.cloneNode(true).childNodes);
+  offerCopying(row);
+}
+
+function letGo(event) {
+  const part = event.currentTarget;
+  setTimeout(() => { if (held.has(part.id) && !isRead(part)) apply(part); });
+}
+
+function apply(part) {
+  replace(part, held.get(part.id).fresh);
+  showDistances();
+}
+
+function release(part) {
+  held.get(part.id)?.pill.remove();
+  held.delete(part.id);
+  part.removeEventListener("pointerleave", letGo);
+  part.removeEventListener("focusout", letGo);
 }
 
 /* What has the focus, so that it can be found again: by its id, by where it leads, by its place among its like. */
@@ -83,6 +146,7 @@ function focusedIn(part) {
 }
 
 function replace(part, fresh) {
+  release(part);
   const open = openDetails(part);
   const focusAgain = focusedIn(part);
   const scrolled = [...part.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
@@ -104,10 +168,12 @@ function replace(part, fresh) {
 
 /* The stream. It ends while the page is hidden or paused: paused means paused. */
 const button = document.getElementById("live");
-const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") === "1", away: false, leaving: 0, lost: false, touched: false, wait: 1_000 };
+const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") === "1", away: false, leaving: 0, lost: false, heard: Date.now(), touched: false, wait: 1_000 };
 /* Waits before the stream is asked for again: from, up to. */
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 30_000;
+/* A stream that breaks off comes back within moments; a page without one for longer is old. */
+const STALE_AFTER_MS = 5_000;
 /* A user may watch the page beside another window; after this long we assume they do not. */
 const AWAY_AFTER_MS = 30_000;
 
@@ -139,6 +205,7 @@ function connect() {
 
 function hear() {
   live.lost = false;
+  live.heard = Date.now();
   live.wait = WAIT_MS;
   show();
 }
@@ -177,6 +244,19 @@ function show() {
   button.classList.toggle("lost", live.lost && !rests);
   const text = rests ? button.dataset.off : live.lost ? button.dataset.lost : button.dataset.on;
   if (button.textContent !== text) button.textContent = text;
+  showAge();
+}
+
+/* A page that is no longer kept live says so, and since when; the sentence is announced, its age is not. */
+const stale = document.getElementById("stale");
+
+function showAge() {
+  if (!stale) return;
+  const rests = live.paused || live.away;
+  const old = live.lost && !rests && Date.now() - live.heard >= STALE_AFTER_MS;
+  stale.hidden = !old;
+  stale.querySelector("[aria-live]").textContent = old ? stale.dataset.text : "";
+  stale.querySelector(".age").textContent = old ? distance(live.heard - Date.now()) : "";
 }
 
 function pauseOrGoOn() {
@@ -262,7 +342,7 @@ let before = { key: "", at: 0 };
 /* A second key after `g` belongs to it for so long. */
 const TOGETHER_MS = 1_500;
 
-function rows() { return [...document.querySelectorAll("[data-row]")]; }
+function rows() { return [...document.querySelectorAll("[data-row]")].filter((row) => row.checkVisibility()); }
 
 function step(by) {
   const all = rows();
@@ -311,6 +391,20 @@ function offerZone() {
   if (zone !== "UTC" && kept && !("still" in root.dataset)) location.reload();
 }
 
+/* Where a narrow page scrolls sideways, what is looked for first is in view: the page we are on, and now. */
+function showPlace() {
+  const bring = (box, it) => {
+    const [outer, inner] = [box.getBoundingClientRect(), it.getBoundingClientRect()];
+    box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  };
+  const tab = document.querySelector(".top nav [aria-current]");
+  if (tab) bring(tab.parentElement, tab);
+  for (const box of document.querySelectorAll(".picture .scroll")) {
+    const now = box.querySelector("path.now");
+    if (now) bring(box, now);
+  }
+}
+
 document.getElementById("show-keys")?.removeAttribute("hidden");
 document.getElementById("show-keys")?.addEventListener("click", showKeys);
 button?.addEventListener("click", pauseOrGoOn);
@@ -322,7 +416,8 @@ offerZone();
 offerCopying();
 offerFiles();
 tryForms();
+showPlace();
 showDistances();
-setInterval(showDistances, 1000, document);
+setInterval(() => { showDistances(); showAge(); }, 1000);
 show();
 connect();

@@ -169,13 +169,13 @@ fn rows(
             }
         }
         "Stories", "文章" { td { (stories(lang, edition.id, counts)) } }
-        "Revision", "修订" {
+        "Revision", "修订" [wide] {
             td class="number" {
                 @if edition.revision > 0 { a href={ (links::edition(edition.id)) "#document" } { (edition.revision) } }
                 @else { "0" }
             }
         }
-        "Published", "发布时间" { td { (viewer.at_or_dash(edition.published_at)) } }
+        "Published", "发布时间" [mid] { td { (viewer.at_or_dash(edition.published_at)) } }
         "Deliveries", "投递" { td { (one::delivered(viewer, sent)) } }
     }
 }

@@ -130,14 +130,14 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
         "State", "状态" { td class="state" { (words::state_in_brief(viewer, &line.schedule.state)) } }
         "When", "时间规则" { td class="words" { (meaning(lang, line)) } }
         "Next", "下次" { td { (or_dash(next(line))) } }
-        "Last 60 slots", "最近 60 个时点" {
+        "Last 60 slots", "最近 60 个时点" [mid] {
             td {
                 @if runs.is_empty() { span class="none" { (lang.pick("none yet", "尚无")) } }
                 @else { a href={ (path(&line.schedule.name)) "#runs" } { (runs::strip(viewer, &line.schedule.name, runs)) } }
             }
         }
-        "p50 / p95", "p50 / p95" { td class="narrow" { (lengths(viewer, line, runs)) } }
-        "Managed by", "管理方" { td { (words::origin(lang, line.schedule.origin)) } }
+        "p50 / p95", "p50 / p95" [wide] { td class="narrow" { (lengths(viewer, line, runs)) } }
+        "Managed by", "管理方" [wide] { td { (words::origin(lang, line.schedule.origin)) } }
     }
 }
 

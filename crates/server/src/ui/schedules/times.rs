@@ -6,6 +6,7 @@ use almanack_core::schedule::ClockChange;
 use super::words;
 use crate::schedules::explain::ROUND_S;
 use crate::ui::prelude::*;
+use crate::ui::rows::Column;
 
 /// The first times from an instant on, of a schedule that has had so many runs.
 pub(crate) fn coming(
@@ -41,10 +42,8 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
     let mine = say!(lang, "In {mine} (your zone)", "{mine} 时间（您的时区）");
     let mine = both.then_some(mine.as_str());
     let far = lang.pick("Relative", "距今");
-    let head: Vec<&str> = [Some(&*own), mine, Some(far)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let head = [Some(&*own), mine, Some(far)].into_iter().flatten();
+    let head: Vec<Column<'_>> = head.map(Column::from).collect();
     let rows = html! {
         @for at in times {
             @while let Some(change) = changes.next_if(|change| change.at <= *at) {
@@ -57,7 +56,7 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
             }
         }
     };
-    html! { div class="tall" { (parts::table(caption, &head, &rows)) } }
+    html! { div class="tall" { (crate::ui::rows::table(caption, &head, &rows)) } }
 }
 
 fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {

@@ -24,6 +24,9 @@ pub(crate) async fn show(
     let rows: Vec<(Source, Option<Task>)> = sources.into_iter().zip(tasks).collect();
     let body = html! {
         @if let Some(did) = filter.did.as_deref().and_then(|code| done(lang, code)) { (notice(&html! { p { (did) } })) }
+        @if viewer.may(Scope::Operate) {
+            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
+        }
         (live("fleet", &html! { (fleet::show(lang, &numbers)) (fleet::failures(lang, &numbers)) }))
         (section("sources", lang.pick("Sources", "信源"), &html! { div class="stack" {
             (filter.form(lang))
@@ -31,9 +34,6 @@ pub(crate) async fn show(
             (filter.equivalent().show(&viewer))
         } }))
         (section("entries", lang.pick("Find entries", "查找条目"), &search::Query::default().form(lang, search::PATH, None)))
-        @if viewer.may(Scope::Operate) {
-            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
-        }
         p { a href=(courtesy::PATH) { (lang.pick("Courtesy report: what is asked of which host", "礼貌报告：向哪些主机发出了哪些请求")) } }
         (section("opml", lang.pick("Lists of sources (OPML)", "信源列表（OPML）"), &opml::ways(&viewer)))
     };
@@ -73,28 +73,26 @@ fn list(
     let table = table! { lang; "Sources", "信源";
         for ((source, task) in rows) tr(data-row id={ "source-" (source.id) })
         "Source", "信源" {
-            th scope="row" class="name" {
+            th scope="row" class="line name" title={ (called(source)) " · " (source.definition.address) } {
                 a href=(links::source(source.id)) data-open { (called(source)) }
-                @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
             }
         }
-        "State", "状态" { td { (words::standing(lang, source)) } }
-        "Cadence", "节奏" { td { (cadence(lang, source)) } }
-        "Newest entry", "最新条目" { td { (viewer.at_or_dash(source.stats.last_article_at)) } }
-        "Hit rate", "命中率" { td class="number" { (or_dash(source.hit_rate().map(percent))) } }
-        "Next check, and why", "下次检查及原因" {
-            td class="why" {
-                (viewer.at_or_dash(next_look_at(source, task.as_ref())))
-                br; span class="hint" { (lang.english(&next_look(source, task.as_ref(), viewer.now))) }
-            }
-        }
-        "Last failure", "最近失败" {
-            td {
+        "State", "状态" {
+            td class="flat" {
+                (words::standing(lang, source))
                 @if let Some(class) = source.stats.last_error_class {
-                    (badge("failed", words::failure(lang, class)))
+                    " " (badge("failed", words::failure(lang, class)))
                     @if source.stats.fail_count > 1 { " ×" (source.stats.fail_count) }
-                } @else { (dash()) }
+                }
             }
+        }
+        "Cadence", "节奏" [mid] { td class="flat" { (cadence(lang, source)) } }
+        "Newest entry", "最新条目" [wide] { td class="flat" { (viewer.at_or_dash(source.stats.last_article_at)) } }
+        "Hit rate", "命中率" [wide] { td class="number" { (or_dash(source.hit_rate().map(percent))) } }
+        "Next check", "下次检查" { td class="flat" { (viewer.at_or_dash(next_look_at(source, task.as_ref()))) } }
+        "Why then", "原因" [mid] {
+            @let why = next_look(source, task.as_ref(), viewer.now);
+            td class="line why" title=(why) { (lang.english(reason(&why))) }
         }
     };
     let first = filter.asked.cursor.as_ref().map(|_| filter.href(None));
@@ -103,6 +101,13 @@ fn list(
         @if rows.is_empty() { (empty(nothing(lang, filter))) } @else { (table) }
         (parts::pages(lang, first.as_deref(), next.as_deref()))
     }
+}
+
+/// A sentence without the instant that it begins with; that has a column.
+fn reason(why: &str) -> &str {
+    let rest = why.strip_prefix("Next check at ");
+    let reason = rest.and_then(|rest| rest.split_once(": "));
+    reason.map_or(why, |(_, reason)| reason)
 }
 
 fn nothing(lang: Lang, filter: &Filter) -> &'static str {

@@ -151,7 +151,7 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
         form method="get" action=(HERE) class="stack" {
             (hidden(pairs(filter)))
             (table)
-            p class="acts" {
+            p class="acts bar" {
                 span { (lang.pick("Selected tasks:", "所选任务：")) }
                 @for act in Act::ALL {
                     button type="submit" name="act" value=(act.as_str()) { (act.name(lang)) "…" }

@@ -1,6 +1,6 @@
 //! The filter of a task list. It lives in the address, so it can be shared.
 
-use almanack_core::store::TaskSearch;
+use almanack_core::store::{Kinds, TaskSearch};
 use almanack_core::task::parse_tag;
 
 use super::AMONG;
@@ -20,6 +20,8 @@ pub(crate) struct Filter {
     pub(crate) from: Option<String>,
     /// Only tasks whose time is earlier.
     pub(crate) until: Option<String>,
+    /// Whether internal tasks are shown, too. A filter by kind shows any kind.
+    pub(crate) internal: Option<String>,
 }
 
 impl Filter {
@@ -34,6 +36,7 @@ impl Filter {
         let status = self.status.as_deref().map(Status::parse);
         Ok(TaskSearch {
             kind: kind.transpose()?,
+            kinds: self.kinds(),
             status: status.transpose()?,
             containing: text(self.q.as_deref())?,
             saying: text(self.said.as_deref())?,
@@ -46,9 +49,35 @@ impl Filter {
         })
     }
 
-    /// Whether no filter is set.
+    /// The kinds that are looked for.
+    pub(crate) fn kinds(&self) -> Kinds {
+        if filled(self.kind.as_deref()).is_some() || self.internal.is_some() {
+            Kinds::All
+        } else {
+            Kinds::Business
+        }
+    }
+
+    /// Whether nothing narrows the list.
     pub(crate) fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == self.widest()
+    }
+
+    /// All tasks, with or without internal ones as before.
+    pub(crate) fn widest(&self) -> Self {
+        Self {
+            internal: self.internal.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The same list with internal tasks, or without them.
+    pub(crate) fn turned(&self) -> Self {
+        let shown = self.internal.is_some();
+        Self {
+            internal: (!shown).then(|| "1".to_owned()),
+            ..self.clone()
+        }
     }
 
     /// The list's address with this filter, and further fields.
@@ -120,6 +149,17 @@ mod tests {
         assert_eq!(serde_html_form::from_str::<Filter>(query).unwrap(), filter);
         assert!(filter.is_for(Some(Status::Fail)) && !filter.is_for(None));
         assert!(filter.with_status(None).is_for(None));
+    }
+
+    #[test]
+    fn internal_tasks_are_found_where_they_are_asked_for() {
+        let all = Filter::default();
+        assert_eq!(all.kinds(), Kinds::Business);
+        assert!(all.turned().is_empty(), "it narrows nothing");
+        assert_eq!(all.turned().kinds(), Kinds::All);
+        assert_eq!(all.turned().turned(), all);
+        let kind = Some("DISPATCH".to_owned());
+        assert_eq!(Filter { kind, ..all }.kinds(), Kinds::All);
     }
 
     #[test]

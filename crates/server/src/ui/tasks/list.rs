@@ -49,7 +49,10 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer 
     let found = Found {
         next: lines.last().filter(|_| more).map(|line| line.id.0),
         lines,
-        statuses: state.store.count_statuses(AMONG).await?,
+        statuses: state
+            .store
+            .count_statuses(AMONG, query.filter.widest().kinds())
+            .await?,
         matching: state.store.count_found(&search).await?,
     };
     let body = body(&viewer, &query, before, &found);
@@ -96,6 +99,7 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
             (Field::text("tag", lang.pick("Tag", "标签"), filter.tag.as_deref()))
             (Field::clock("from", lang.pick("Time from", "时间从"), filter.from.as_deref()))
             (Field::clock("until", lang.pick("Time before", "时间早于"), filter.until.as_deref()))
+            @if let Some(on) = &filter.internal { input type="hidden" name="internal" value=(on); }
             button type="submit" { (lang.pick("Show", "查看")) }
             @if !filter.is_empty() { a class="button" href=(here) { (lang.pick("Show all", "查看全部")) } }
         }
@@ -106,7 +110,7 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
 fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
     let all: u64 = counts.iter().map(|count| count.tasks).sum();
     let number = |status: Option<Status>, n: u64, name: &str| {
-        let shown = Filter::default().with_status(status);
+        let shown = filter.widest().with_status(status);
         let path = shown.address(Place::Tasks.path(), &[]);
         html! {
             li { a href=(path) aria-current=[(*filter == shown).then_some("true")] { b { (n) } (name) } }
@@ -135,6 +139,9 @@ fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
         p { (sentence) " "
             span class="hint" { (pick!(lang; "Searches and counts the newest 50,000.",
                 "只在最新的 50,000 个任务中查找和计数。")) }
+            @if filter.kind.is_none() {
+                " " (parts::internal(lang, filter.internal.is_some(), &filter.turned().address(Place::Tasks.path(), &[])))
+            }
         }
     }
 }
@@ -169,9 +176,9 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
         "Kind", "类型" { td class="narrow" { (of_kind(&line.identity.kind, filter)) } }
         "Status", "状态" { td { (status(lang, line.status, line.is_live())) } }
         "Time", "时间" { td { (viewer.at(at(line).unwrap_or(line.execute_at))) } }
-        "Attempts", "尝试" { td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) } }
-        "Last result", "最近结果" { td class="said" { (or_dash(line.detail.as_deref().map(said))) } }
-        "Requested by", "请求者" { td { (origin(&line.origin)) } }
+        "Attempts", "尝试" [mid] { td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) } }
+        "Last result", "最近结果" [mid] { td class="said" { (or_dash(line.detail.as_deref().map(said))) } }
+        "Requested by", "请求者" [wide] { td { (origin(&line.origin)) } }
     }
 }
 

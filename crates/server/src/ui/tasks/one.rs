@@ -39,7 +39,7 @@ pub(crate) async fn show(At(identity): At, Sought(state, viewer, query): Sought<
     let body = html! {
         @if let Some(label) = label { (label) }
         (parts::live("now", &now(&viewer, &task, &why)))
-        (change::acts(&viewer, &task))
+        (parts::live("acts", &change::acts(&viewer, &task)))
         @if viewer.may(Scope::Operate) && !is_reserved(&identity.kind) { (changing(&viewer, &task, &query)) }
         (parts::live("life", &story::show(&viewer, &task, &story)))
         (parts::section("payload-title", viewer.lang.pick("Payload", "载荷"), &payload::show(viewer.lang, task.payload.as_str())))

@@ -4,7 +4,7 @@ use almanack_core::alert::Alert;
 use almanack_core::edition::{Account, State as EditionState};
 use almanack_core::plan::State as ScheduleState;
 use almanack_core::store::{
-    AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount,
+    AlertFilter, EditionFilter, Kinds, ScheduleFilter, SlotLine, SourceFilter, StatusCount,
 };
 
 use crate::ui::SEARCHED;
@@ -66,7 +66,7 @@ impl Day {
             from,
             until,
             now,
-            statuses: store.count_statuses(SEARCHED).await?,
+            statuses: store.count_statuses(SEARCHED, Kinds::Business).await?,
             finished: store.load_finished(from, soon, PAST_MAX).await?,
             running: store.load_running(RUNNING_MAX).await?,
             upcoming: store

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use almanack_core::edition::batch::{self, Batch};
 use almanack_core::edition::{EDITION_RUN, delivery};
 use almanack_core::plan::{Slot, Verdict};
+use almanack_core::reserved::is_internal;
 use almanack_core::source::recent::{CheckOutcome, PastLook};
 use almanack_core::text::shorten;
 
@@ -152,9 +153,9 @@ fn waiting(viewer: &Viewer, task: &TaskLine) -> Mark {
     Mark::new(at, Outcome::Planned, label, task_path(&task.identity))
 }
 
-/// Tasks without a schedule, source or edition, by kind.
+/// Tasks of users, by kind. Of internal ones, firings, checks and steps have lanes of their own.
 fn kinds(viewer: &Viewer, day: &Day) -> Vec<Lane> {
-    let ours = |task: &&TaskLine| is_business(task);
+    let ours = |task: &&TaskLine| !is_internal(&task.identity.kind);
     let ended = day.finished.iter().chain(&day.running).filter(ours);
     let ended = ended.map(|task| (task.identity.kind.as_str(), tried(viewer, task)));
     let ahead = day.upcoming.iter().filter(ours);
@@ -162,12 +163,6 @@ fn kinds(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     let lanes = by_name(ended.chain(ahead), |kind| format!("/ui/tasks?kind={kind}"));
     let rest = viewer.lang.pick("Other tasks", "其他任务");
     bounded(lanes, rest, "/ui/tasks")
-}
-
-fn is_business(task: &TaskLine) -> bool {
-    let it = &task.identity;
-    let edition = it.kind.as_str() == EDITION_RUN;
-    links::fired_schedule(it).is_none() && !links::is_check(it) && !edition
 }
 
 /// Past and future checks of sources.

@@ -116,6 +116,6 @@ async fn what_schedules_did_by_themselves_can_be_left_out() {
     assert_eq!(world.put(NIGHTLY, HOURLY).await.status, 201);
     world.plan_at(almanack_testkit::fixture::at(3_600)).await;
     let rows = async |path: &str| all(&world.get(path).await, "tr[data-row]").len();
-    assert_eq!(rows("/ui/activity").await, 2);
-    assert_eq!(rows("/ui/activity?people=1").await, 1);
+    assert_eq!(rows("/ui/activity?internal=1").await, 2);
+    assert_eq!(rows("/ui/activity?internal=1&people=1").await, 1);
 }

@@ -102,3 +102,24 @@ async fn sf_04_a_firing_is_not_moved_and_may_be_cancelled_by_name() {
     assert_eq!(gone.json()["rule"], "cancelled");
     assert_eq!(world.rows().await[0].status, Status::Cancelled);
 }
+
+#[tokio::test]
+async fn internal_tasks_are_shown_where_they_are_asked_for() {
+    let world = with_a_firing().await;
+    for path in ["/ui", "/ui/tasks", "/ui/activity", "/ui/nodes"] {
+        let page = world.get(path).await.body;
+        let turn = format!("href=\"{path}?internal=1\"");
+        assert!(page.contains(&turn), "{path} leads to them");
+        assert!(
+            !page.contains("DISPATCH"),
+            "{path} is about the user's tasks"
+        );
+        let page = world.get(&format!("{path}?internal=1")).await.body;
+        assert!(page.contains("DISPATCH"), "{path} shows them");
+        assert!(page.contains(&format!("href=\"{path}\"")), "and back");
+    }
+    for path in ["/ui/tasks?kind=DISPATCH", "/api/v1/tasks"] {
+        let found = world.get(path).await.body;
+        assert!(found.contains(SLOT), "{path}");
+    }
+}

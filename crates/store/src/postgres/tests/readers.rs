@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use almanack_core::store::{
-    Error, NodeStore, OverviewStore, ScheduleStore, SourceStore, Store, TaskStore, TokenStore,
+    Error, Kinds, NodeStore, OverviewStore, ScheduleStore, SourceStore, Store, TaskStore,
+    TokenStore,
 };
 use almanack_testkit::{
     fixture::{PUBLISH, START, identity},
@@ -113,12 +114,12 @@ async fn sf_01_an_abandoned_page_is_stopped() {
     for reader in readers {
         reader.abort();
     }
-    stage.pages.count_statuses(10).await.unwrap();
+    stage.pages.count_statuses(10, Kinds::All).await.unwrap();
     // Only what was cancelled is closed; what ran out of time would still be connected.
     while stage.connected(&servers).await > 0 {}
     // What was cancelled does not stop what comes after it.
     for _ in 0..20 {
-        stage.pages.count_statuses(10).await.unwrap();
+        stage.pages.count_statuses(10, Kinds::All).await.unwrap();
     }
 }
 
@@ -142,7 +143,7 @@ async fn sf_01_a_full_room_sends_away_and_begins_nothing_that_was_abandoned() {
     for reader in readers {
         reader.abort();
     }
-    stage.pages.count_statuses(10).await.unwrap();
+    stage.pages.count_statuses(10, Kinds::All).await.unwrap();
     // What was under way is cancelled one after the other; only then is anything left that was
     // begun since.
     while stage.connected(&servers).await > 0 {}

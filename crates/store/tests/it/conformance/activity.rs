@@ -6,7 +6,7 @@ use almanack_core::{
     history::creation,
     plan::{Edit, Edited, ScheduleWrite},
     reschedule::{Request, Rule, decide},
-    store::{Activity, ActivityCursor, ActivityFilter, HistoryPage, Store},
+    store::{Activity, ActivityCursor, ActivityFilter, HistoryPage, Kinds, Store},
 };
 use almanack_testkit::fixture::{
     PUBLISH, START, at, cancel, cancel_rev, fires, identity, kind, next_write, put, schedule,
@@ -175,6 +175,11 @@ pub(crate) async fn activity_narrows_by_each_filter(store: Arc<dyn Store>) {
         ..everything()
     };
     assert_eq!(count(of_kind(PUBLISH)).await, 2);
+    let business = ActivityFilter {
+        kinds: Kinds::Business,
+        ..everything()
+    };
+    assert_eq!(count(business).await, 4, "all but the firing");
     let together = ActivityFilter {
         by: Some("cms".to_owned()),
         containing: Some("1".to_owned()),

@@ -455,6 +455,7 @@ macro_rules! conformance {
                 a_search_ends_where_it_was_reported_to,
                 replaced_rows_are_searched_and_not_found,
                 statuses_are_counted_among_the_newest,
+                internal_kinds_are_left_out_where_asked,
             ]
             overview: [
                 what_ended_is_found_by_when_it_ended,

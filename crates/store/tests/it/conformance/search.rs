@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use almanack_core::{
     finish::Outcome,
-    store::{StatusCount, Store, TaskSearch},
+    plan::DISPATCH,
+    store::{Kinds, StatusCount, Store, TaskSearch},
     task::{Status, TaskId},
 };
 use almanack_testkit::fixture::{PUBLISH, START, at, cancel, claim_request, kind, put};
@@ -189,7 +190,10 @@ pub(crate) async fn a_search_ends_where_it_was_reported_to(store: Arc<dyn Store>
     assert_eq!(found(&*store, &further).await, planted[2..3]);
     let nothing = TaskSearch { among: 0, ..few };
     assert_eq!(found(&*store, &nothing).await, []);
-    assert_eq!(store.count_statuses(3).await.unwrap()[0].tasks, 3);
+    assert_eq!(
+        store.count_statuses(3, Kinds::All).await.unwrap()[0].tasks,
+        3
+    );
 }
 
 /// One line per identity, but the rows that gave way are among those searched.
@@ -208,7 +212,7 @@ pub(crate) async fn replaced_rows_are_searched_and_not_found(store: Arc<dyn Stor
 
 /// Among the newest, in the order of a task's life, without the empty ones.
 pub(crate) async fn statuses_are_counted_among_the_newest(store: Arc<dyn Store>) {
-    assert_eq!(store.count_statuses(10).await.unwrap(), []);
+    assert_eq!(store.count_statuses(10, Kinds::All).await.unwrap(), []);
     said(&*store, "article:1", 1, "404").await;
     plant(&*store, put("article:2", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 2, START).await;
@@ -216,7 +220,7 @@ pub(crate) async fn statuses_are_counted_among_the_newest(store: Arc<dyn Store>)
     plant_many(&*store, "late", PUBLISH, 3, at(600)).await;
     let withdraw = almanack_core::reschedule::Request::Cancel(cancel("late:0", PUBLISH));
     ask(&*store, &withdraw, at(2)).await;
-    let counted = store.count_statuses(10).await.unwrap();
+    let counted = store.count_statuses(10, Kinds::All).await.unwrap();
     let expected = [
         (Status::Init, 2),
         (Status::Success, 1),
@@ -232,7 +236,27 @@ pub(crate) async fn statuses_are_counted_among_the_newest(store: Arc<dyn Store>)
         };
         assert_eq!(store.count_found(&search).await.unwrap(), count.tasks);
     }
-    let late = store.count_statuses(3).await.unwrap();
+    let late = store.count_statuses(3, Kinds::All).await.unwrap();
     assert_eq!(late.iter().map(|count| count.tasks).sum::<u64>(), 3);
     assert!(late.iter().all(|count| count.status != Status::Fail));
+}
+
+/// Internal kinds are left out where a list is about the users' tasks alone; a kind that merely
+/// begins or ends like one is a user's.
+pub(crate) async fn internal_kinds_are_left_out_where_asked(store: Arc<dyn Store>) {
+    let own = plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
+    let firing = put("schedule:a@2026-01-05T08:00:00Z", DISPATCH, at(60));
+    let firing = plant(&*store, firing, START).await;
+    let alike = plant(&*store, put("article:1", "DISPATCH_ALL", at(60)), START).await;
+    assert_eq!(found(&*store, &everything()).await, [alike, firing, own]);
+    let business = TaskSearch {
+        kinds: Kinds::Business,
+        ..everything()
+    };
+    assert_eq!(found(&*store, &business).await, [alike, own]);
+    for (kinds, expected) in [(Kinds::All, 3), (Kinds::Business, 2)] {
+        let counted = store.count_statuses(10, kinds).await.unwrap();
+        let all: u64 = counted.iter().map(|count| count.tasks).sum();
+        assert_eq!(all, expected, "{kinds:?}");
+    }
 }
