@@ -54,9 +54,11 @@ pub mod review;
 pub mod revision;
 pub mod rules;
 pub mod same;
+pub mod selection;
 pub mod story;
 pub mod summary;
 pub mod turn;
+pub mod weight;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

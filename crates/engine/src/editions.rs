@@ -30,6 +30,7 @@ mod quality;
 mod render;
 mod requests;
 mod run;
+pub mod selected;
 mod set;
 pub mod shared;
 mod status;

@@ -302,6 +302,8 @@ pub fn listed(number: u32) -> Listed {
         title: format!("Story {number}"),
         score: Some(1_000 - i64::from(number)),
         comment_count: Some(3),
+        source_name: None,
+        topic: None,
         published_at: Some(Timestamp::UNIX_EPOCH),
         text: None,
     }

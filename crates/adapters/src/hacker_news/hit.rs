@@ -25,6 +25,8 @@ const TEXT_CHARS_MAX: usize = 20_000;
 const COMMENT_CHARS_MAX: usize = 4000;
 /// Longest name of a person, in characters. The site itself allows 15.
 const AUTHOR_CHARS_MAX: usize = 60;
+/// What readers know the site as.
+pub(super) const SOURCE_NAME: &str = "Hacker News";
 /// What the keys of these stories begin with.
 const KEY_PREFIX: &str = "hn:";
 
@@ -163,6 +165,8 @@ impl Story {
             title: self.title,
             score: Some(self.points),
             comment_count: self.comment_count,
+            source_name: Some(SOURCE_NAME.to_owned()),
+            topic: None,
             published_at: Some(self.created_at),
         }
     }

@@ -39,7 +39,7 @@ struct Story {
     title: String,
     original: Option<String>,
     url: Option<String>,
-    /// Where it is from, its points, how long it takes.
+    /// What it is about, where it is from, its points, how long it takes.
     facts: Vec<String>,
     discussion: Option<Discussion>,
     summary: Vec<String>,
@@ -123,7 +123,10 @@ fn facts(story: &Printed, language: Language) -> Vec<String> {
     let comments = story.comment_count.filter(|_| counted);
     let standing = language.standing(story.score, comments);
     let time = story.reading_minutes.map(|it| language.reading_time(it));
-    [host, standing, time].into_iter().flatten().collect()
+    let named = [&story.topic, &story.source_name];
+    let named = named.map(|name| name.as_deref().map(one_line));
+    let facts = named.into_iter().chain([host, standing, time]);
+    facts.flatten().collect()
 }
 
 fn discussion(story: &Printed, language: Language) -> Option<Discussion> {

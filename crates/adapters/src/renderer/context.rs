@@ -46,6 +46,8 @@ struct Story<'a> {
     comment_count: Option<u32>,
     /// Points and comments, as people read them: `321 points · 57 comments`.
     standing: Option<String>,
+    source_name: Option<&'a str>,
+    topic: Option<&'a str>,
     image_url: Option<&'a str>,
     /// `4 min read`.
     reading_time: Option<String>,
@@ -77,6 +79,8 @@ struct Quote {
 pub(super) struct Labels {
     published_at: &'static str,
     link: &'static str,
+    source: &'static str,
+    topic: &'static str,
     description: &'static str,
     comments: &'static str,
     discussion: &'static str,
@@ -91,6 +95,8 @@ pub(super) struct Labels {
 const CHINESE: Labels = Labels {
     published_at: "发布时间",
     link: "链接",
+    source: "来源",
+    topic: "主题",
     description: "描述",
     comments: "评论要点",
     discussion: "讨论",
@@ -105,6 +111,8 @@ const CHINESE: Labels = Labels {
 const ENGLISH: Labels = Labels {
     published_at: "Published",
     link: "Link",
+    source: "Source",
+    topic: "Topic",
     description: "Description",
     comments: "Comments",
     discussion: "Discussion",
@@ -174,6 +182,8 @@ impl<'a> Story<'a> {
             score: story.score,
             comment_count: story.comment_count,
             standing: language.standing(story.score, story.comment_count),
+            source_name: visible(story.source_name.as_deref()),
+            topic: visible(story.topic.as_deref()),
             image_url: story.image_url.as_deref(),
             reading_time: story.reading_minutes.map(|it| language.reading_time(it)),
             published_at: story.published_at.as_ref().map(at),

@@ -39,6 +39,8 @@ fn ed_11_the_built_in_template_renders_the_markdown_of_the_founding_documents() 
 
     Why databases are slow
 
+    **主题**: 数据库
+
     **发布时间**: 2026-01-09 12:16 UTC
 
     **链接**: [https://example.org/slow](https://example.org/slow) · 约 4 分钟读完
@@ -129,6 +131,8 @@ fn ed_11_untrusted_text_breaks_nothing() {
     ## 标题 ## 假的 ---
 
     1\. \<b\>\[x\](javascript:y)\</b\> \{% include %\}
+
+    **主题**: 数据库
 
     **发布时间**: 2026-01-09 12:16 UTC
 
@@ -226,6 +230,8 @@ fn strange() -> impl Strategy<Value = Inputs> {
                 discussion_url: talked.then(|| "https://news.ycombinator.com/item?id=1".to_owned()),
                 score: None,
                 comment_count: None,
+                source_name: None,
+                topic: None,
                 comment_note: None,
                 image_url: None,
                 reading_minutes: None,

@@ -29,6 +29,8 @@ fn story(rank: u32) -> Printed {
         discussion_url: None,
         score: Some(100),
         comment_count: None,
+        source_name: None,
+        topic: None,
         comment_note: None,
         image_url: None,
         reading_minutes: None,

@@ -70,6 +70,12 @@ pub struct Printed {
     /// How many comments it had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment_count: Option<u32>,
+    /// The name of the source that lists it, or the names of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_name: Option<String>,
+    /// Its topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
     /// A summary of its page.
@@ -106,6 +112,8 @@ impl From<&Story> for Printed {
             discussion_url: listed.discussion_url.clone(),
             score: listed.score,
             comment_count: listed.comment_count,
+            source_name: listed.source_name.clone(),
+            topic: listed.topic.clone(),
             published_at: listed.published_at,
             content_summary: written.content_summary.clone(),
             comment_summary: written.comment_summary.clone(),

@@ -23,12 +23,10 @@ pub(crate) fn listed(number: u32) -> Listed {
     Listed {
         key: key(number),
         url: format!("https://example.org/{number}"),
-        discussion_url: None,
         title: format!("Story {number}"),
         score: Some(i64::from(number)),
-        comment_count: None,
         published_at: Some(NOW),
-        text: None,
+        ..Listed::default()
     }
 }
 

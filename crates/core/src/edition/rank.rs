@@ -1,24 +1,42 @@
-//! Ranks: which collected entries make an edition.
+//! Ranks: which stories make an edition, and in which order (ADR 0061).
 //!
-//! Entries have no votes, so all that is known is who published what and when. A source that
-//! publishes all day must not fill the edition, and one that publishes once a day must not be
-//! missed: the sources take turns, the one with the newest entry first, and each gives its own
-//! newest (ED-33).
+//! ```text
+//!   score     = recency (halves with every length of the window) x standing in its list x weight
+//!   diversity = each further story of one publisher counts half of what it would
+//! ```
+//!
+//! Standing is what the readers of a list think of a story; entries have no votes, so all that is
+//! known of them is who published what and when. A source that publishes all day must not fill the
+//! edition, and one that publishes once a day must not be missed: sources that publish within one
+//! window and weigh the same take turns, the one with the newest entry first (ED-33).
 //!
 //! An entry belongs to the time it was first seen at, because that is when it could first be
 //! published: whatever time its publisher claims, no entry falls between two editions and none is
 //! in both. Only what was old already when it was seen is left out: a source that is new here comes
 //! with its archive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque},
+};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::weight::Weight;
 use crate::source::{SourceId, entry::Entry};
 
 /// How long before a window an entry may have been published and still be news in it: sources that
 /// seldom publish are looked at once a day.
 pub const LATE_MAX: SignedDuration = SignedDuration::from_hours(24);
+
+/// The standing of a story of which nobody has said what it is worth.
+pub const UNKNOWN_STANDING: u64 = 500;
+/// The standing of the best of a list.
+pub const STANDING_MAX: u64 = 1_000;
+/// What the standing is counted from: the best of a list is worth three times the last.
+const STANDING_BASE: u64 = 500;
+/// The recency of what is published now.
+const NOW: u64 = 1 << 32;
 
 /// A stretch of time: from its first instant to the first that is no longer part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +44,84 @@ pub struct Window {
     pub from: Timestamp,
     /// The first instant after it.
     pub until: Timestamp,
+}
+
+impl Window {
+    /// What a story is worth in an edition of this window. Of one that is published at an unknown
+    /// time it is assumed that half of the window has passed.
+    pub fn score(self, published_at: Option<Timestamp>, standing: u64, weight: Weight) -> u64 {
+        let length = self.until.duration_since(self.from);
+        let age = published_at.map_or(length / 2, |at| self.until.duration_since(at));
+        let worth = STANDING_BASE + standing.min(STANDING_MAX);
+        recency(age, length) * worth * weight.hundredths()
+    }
+}
+
+/// Halves with every `half_life`, in a straight line between.
+fn recency(age: SignedDuration, half_life: SignedDuration) -> u64 {
+    let seconds = |time: SignedDuration| u64::try_from(time.as_secs()).unwrap_or(0);
+    let (age, half_life) = (seconds(age), seconds(half_life).max(1));
+    let halvings = u32::try_from(age / half_life).unwrap_or(u32::MAX);
+    let begins = NOW.checked_shr(halvings).unwrap_or(0);
+    // A window is never long enough for this to pass the largest number.
+    begins - (begins / 2).saturating_mul(age % half_life) / half_life
+}
+
+/// A story with what its place is decided by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scored<P, T> {
+    pub score: u64,
+    pub publisher: P,
+    pub item: T,
+}
+
+/// The best first, at most `limit` of those that `is_taken` accepts: each further story of a
+/// publisher counts half. Among equals the one whose publisher has had fewer, then the first given.
+pub fn spread<P: Ord, T>(
+    all: Vec<Scored<P, T>>,
+    limit: usize,
+    mut is_taken: impl FnMut(&T) -> bool,
+) -> Vec<T> {
+    let mut queues: BTreeMap<P, VecDeque<(u64, Reverse<usize>, T)>> = BTreeMap::new();
+    for (given, scored) in all.into_iter().enumerate() {
+        let queue = queues.entry(scored.publisher).or_default();
+        queue.push_back((scored.score, Reverse(given), scored.item));
+    }
+    let mut queues: Vec<_> = queues.into_values().collect();
+    for queue in &mut queues {
+        queue
+            .make_contiguous()
+            .sort_by_key(|(score, given, _)| Reverse((*score, *given)));
+    }
+    // The next of each publisher: what it counts, how many there were before it, when it was given.
+    let mut next = BinaryHeap::new();
+    let offer = |queue: &VecDeque<(u64, Reverse<usize>, T)>, had: u32, place: usize| {
+        queue.front().map(|(score, given, _)| {
+            let counts = score.checked_shr(had).unwrap_or(0);
+            (counts, Reverse(had), *given, place)
+        })
+    };
+    next.extend(
+        queues
+            .iter()
+            .enumerate()
+            .filter_map(|(place, queue)| offer(queue, 0, place)),
+    );
+    let mut taken = Vec::new();
+    while let Some((_, Reverse(had), _, place)) = next.pop() {
+        if taken.len() == limit {
+            break;
+        }
+        let Some((_, _, item)) = queues[place].pop_front() else {
+            continue;
+        };
+        let counts = is_taken(&item);
+        if counts {
+            taken.push(item);
+        }
+        next.extend(offer(&queues[place], had + u32::from(counts), place));
+    }
+    taken
 }
 
 /// A candidate entry: what its rank is decided by.
@@ -40,6 +136,8 @@ pub struct Candidate {
     pub link: String,
     /// Its title.
     pub title: String,
+    /// How much its source counts.
+    pub weight: Weight,
 }
 
 impl Candidate {
@@ -58,40 +156,22 @@ impl Candidate {
             published_at,
             link: link.to_owned(),
             title: title.to_owned(),
+            weight: Weight::default(),
         })
     }
 }
 
 /// The best of them, best first, at most `limit`, no link twice. The order they come in does not
 /// matter.
-pub fn rank(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
-    // The oldest first, because each source gives from the end.
-    candidates.sort_unstable_by_key(|candidate| (candidate.published_at, candidate.entry));
-    let mut sources: BTreeMap<SourceId, Vec<Candidate>> = BTreeMap::new();
-    for candidate in candidates {
-        sources.entry(candidate.source).or_default().push(candidate);
-    }
-    let mut queues: Vec<Vec<Candidate>> = sources.into_values().collect();
-    // Stable: sources whose newest entries are of one instant keep the order of their numbers.
-    queues.sort_by_key(|queue| std::cmp::Reverse(queue.last().map(|newest| newest.published_at)));
-    take_turns(queues, limit)
-}
-
-fn take_turns(mut queues: Vec<Vec<Candidate>>, limit: usize) -> Vec<Candidate> {
-    let mut taken = Vec::new();
+pub fn rank(mut candidates: Vec<Candidate>, window: Window, limit: usize) -> Vec<Candidate> {
+    candidates.sort_unstable_by_key(|it| Reverse((it.published_at, it.entry)));
+    let scored = candidates.into_iter().map(|it| Scored {
+        score: window.score(Some(it.published_at), UNKNOWN_STANDING, it.weight),
+        publisher: it.source,
+        item: it,
+    });
     let mut links = BTreeSet::new();
-    while !queues.is_empty() && taken.len() < limit {
-        for queue in &mut queues {
-            if taken.len() == limit {
-                break;
-            }
-            let next =
-                std::iter::from_fn(|| queue.pop()).find(|next| links.insert(next.link.clone()));
-            taken.extend(next);
-        }
-        queues.retain(|queue| !queue.is_empty());
-    }
-    taken
+    spread(scored.collect(), limit, |it| links.insert(it.link.clone()))
 }
 
 #[cfg(test)]
@@ -134,6 +214,7 @@ mod tests {
             published_at,
             link: link.to_owned(),
             title: format!("Entry {entry}"),
+            weight: Weight::default(),
         }
     }
 
@@ -191,7 +272,7 @@ mod tests {
                 "all there are",
             ),
         ] {
-            let ranked = rank(candidates.clone(), limit);
+            let ranked = rank(candidates.clone(), WINDOW, limit);
             let ranked: Vec<i64> = ranked.iter().map(|one| one.entry).collect();
             assert_eq!(ranked, expected, "{why}");
         }
@@ -207,10 +288,62 @@ mod tests {
                 candidate(4, 3, hour(6), "same"),
                 candidate(5, 1, hour(9), "twin"),
             ],
+            WINDOW,
             10,
         );
         let ranked: Vec<i64> = ranked.iter().map(|one| one.entry).collect();
         assert_eq!(ranked, [5, 2, 3], "who lost a link gives the next one");
+    }
+
+    #[test]
+    fn ed_33_recency_and_weight_decide_beside_turns() {
+        let of = |weight: &str, mut one: Candidate| {
+            one.weight = weight.parse().unwrap();
+            one
+        };
+        let fresh = |entry, source| candidate(entry, source, hour(24), &entry.to_string());
+        let old = |entry, source| candidate(entry, source, hour(-10), &entry.to_string());
+        let ranked = |candidates: Vec<Candidate>| -> Vec<i64> {
+            let ranked = rank(candidates, WINDOW, 9);
+            ranked.iter().map(|one| one.entry).collect()
+        };
+        let three = vec![fresh(1, 1), fresh(2, 1), old(3, 2)];
+        assert_eq!(
+            ranked(three),
+            [2, 1, 3],
+            "a fresh second before an old first"
+        );
+        let heavy = vec![fresh(1, 1), of("3", fresh(2, 2)), of("3", fresh(3, 2))];
+        assert_eq!(
+            ranked(heavy),
+            [3, 2, 1],
+            "two of a source that counts three times"
+        );
+        let light = vec![of("0.2", fresh(1, 1)), fresh(2, 2), fresh(3, 2)];
+        assert_eq!(
+            ranked(light),
+            [3, 2, 1],
+            "a source that counts little comes last"
+        );
+    }
+
+    #[test]
+    fn recency_halves_with_every_length_of_the_window() {
+        let day = SignedDuration::from_hours(24);
+        for (hours, expected) in [
+            (-5, NOW),
+            (0, NOW),
+            (12, NOW / 4 * 3),
+            (24, NOW / 2),
+            (48, NOW / 4),
+        ] {
+            assert_eq!(
+                recency(SignedDuration::from_hours(hours), day),
+                expected,
+                "{hours}"
+            );
+        }
+        assert_eq!(recency(SignedDuration::MAX, day), 0);
     }
 
     fn any_candidates() -> impl Strategy<Value = Vec<Candidate>> {
@@ -229,13 +362,13 @@ mod tests {
         fn the_order_of_arrival_does_not_matter(candidates in any_candidates(), limit in 0_usize..40) {
             let mut reversed = candidates.clone();
             reversed.reverse();
-            prop_assert_eq!(rank(candidates, limit), rank(reversed, limit));
+            prop_assert_eq!(rank(candidates, WINDOW, limit), rank(reversed, WINDOW, limit));
         }
 
         #[test]
         fn nothing_is_lost_doubled_or_made_up(candidates in any_candidates(), limit in 0_usize..70) {
             let links: BTreeSet<String> = candidates.iter().map(|one| one.link.clone()).collect();
-            let ranked = rank(candidates.clone(), limit);
+            let ranked = rank(candidates.clone(), WINDOW, limit);
             let printed: BTreeSet<String> = ranked.iter().map(|one| one.link.clone()).collect();
             prop_assert_eq!(printed.len(), ranked.len());
             prop_assert_eq!(ranked.len(), limit.min(links.len()));
@@ -244,8 +377,8 @@ mod tests {
 
         #[test]
         fn a_smaller_edition_is_the_start_of_a_larger_one(candidates in any_candidates(), limit in 0_usize..40) {
-            let larger = rank(candidates.clone(), limit + 5);
-            let smaller = rank(candidates, limit);
+            let larger = rank(candidates.clone(), WINDOW, limit + 5);
+            let smaller = rank(candidates, WINDOW, limit);
             prop_assert!(larger.starts_with(&smaller));
         }
 
@@ -258,7 +391,7 @@ mod tests {
                     candidates.push(candidate(id, source, hour(at), &id.to_string()));
                 }
             }
-            let ranked = rank(candidates, limit);
+            let ranked = rank(candidates, WINDOW, limit);
             let count = |source: i64| ranked.iter().filter(|one| one.source == SourceId(source)).count();
             let counts: Vec<(usize, usize)> = (1_i64..)
                 .zip(&sizes)

@@ -15,7 +15,7 @@ use super::ladder::{Cause, Rung};
 pub const ERROR_BYTES_MAX: usize = 500;
 
 /// What a story is known by, across all editions.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct StoryKey(pub String);
@@ -27,7 +27,7 @@ impl fmt::Display for StoryKey {
 }
 
 /// A story as its source lists it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryListing))]
 pub struct Listed {
     /// Its key.
@@ -46,6 +46,12 @@ pub struct Listed {
     pub comment_count: Option<u32>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
+    /// The name of the source that lists it, or the names of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_name: Option<String>,
+    /// Its topic, by the rules of its edition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
     /// Its text, where the list contains it and there is no page to fetch.
     #[serde(skip)]
     pub text: Option<String>,

@@ -4,7 +4,10 @@
 //! only what the decision needs is kept of each: a busy fleet publishes more in a day than a node
 //! wants to hold. The texts are read of those that were chosen. No request leaves.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use almanack_core::{
     budget::Budget,
@@ -13,7 +16,9 @@ use almanack_core::{
         port::{Failure, FailureClass, StorySource, Wanted},
         quote::Comment,
         rank::{Candidate, Window, rank},
+        selection::Selection,
         story::{Listed, StoryKey},
+        weight::Weight,
     },
     source::{SourceId, entry::Entry},
     store::{self, EntryFilter, SourceFilter, Store},
@@ -48,6 +53,8 @@ pub struct EntryStories {
     pub tags: Vec<String>,
     /// How far back an edition looks.
     pub window: SignedDuration,
+    /// Which of them it takes, what they are about, and how much their sources count.
+    pub selection: Arc<Selection>,
 }
 
 impl EntryStories {
@@ -58,25 +65,50 @@ impl EntryStories {
         }
         let mut chosen = BTreeSet::new();
         for name in &self.sources {
-            let filter = SourceFilter {
-                containing: Some(name.clone()),
-                limit: NAMESAKES_MAX,
-                ..SourceFilter::default()
-            };
-            let found = self.store.list_sources(&filter).await?.rows;
-            let own = found
-                .iter()
-                .filter(|source| source.definition.name == *name);
-            let known = chosen.len();
-            chosen.extend(own.map(|source| source.id));
-            if chosen.len() == known {
+            let own = self.namesakes(name).await?;
+            if own.is_empty() {
                 tracing::warn!(
                     source.name = name,
                     "no source has this name; the edition has no stories of it"
                 );
             }
+            chosen.extend(own);
         }
         Ok(Some(chosen))
+    }
+
+    /// The sources of a name.
+    async fn namesakes(&self, name: &str) -> store::Result<Vec<SourceId>> {
+        let filter = SourceFilter {
+            containing: Some(name.to_owned()),
+            limit: NAMESAKES_MAX,
+            ..SourceFilter::default()
+        };
+        let found = self.store.list_sources(&filter).await?.rows;
+        let own = found
+            .iter()
+            .filter(|source| source.definition.name == *name);
+        Ok(own.map(|source| source.id).collect())
+    }
+
+    /// How much sources count, where that is set.
+    async fn weights(&self) -> store::Result<BTreeMap<SourceId, Weight>> {
+        let mut weights = BTreeMap::new();
+        for (name, weight) in self.selection.weights.set() {
+            let own = self.namesakes(name).await?;
+            weights.extend(own.into_iter().map(|source| (source, weight)));
+        }
+        Ok(weights)
+    }
+
+    /// The names of the sources of these entries.
+    async fn names(&self, ranked: &[Candidate]) -> store::Result<BTreeMap<SourceId, String>> {
+        let ids: BTreeSet<SourceId> = ranked.iter().map(|candidate| candidate.source).collect();
+        let ids: Vec<SourceId> = ids.into_iter().collect();
+        let found = self.store.load_sources(&ids).await?;
+        let named = found.into_iter().flatten();
+        let named = named.map(|source| (source.id, source.definition.name));
+        Ok(named.filter(|(_, name)| !name.trim().is_empty()).collect())
     }
 
     fn has_tag(&self, entry: &Entry) -> bool {
@@ -90,12 +122,17 @@ impl EntryStories {
         window: Window,
         mut before: Option<i64>,
     ) -> store::Result<Vec<Candidate>> {
-        let chosen = self.chosen().await?;
+        let (chosen, weights) = (self.chosen().await?, self.weights().await?);
         let is_meant = |entry: &&Entry| {
             chosen
                 .as_ref()
                 .is_none_or(|chosen| chosen.contains(&entry.source))
                 && self.has_tag(entry)
+                && self.selection.rules.dropped_by(&entry.found).is_none()
+        };
+        let weighed = |candidate: Candidate| Candidate {
+            weight: weights.get(&candidate.source).copied().unwrap_or_default(),
+            ..candidate
         };
         let mut candidates = Vec::new();
         for _ in 0..PAGES_MAX {
@@ -112,7 +149,7 @@ impl EntryStories {
                 .iter()
                 .filter(is_meant)
                 .filter_map(|entry| Candidate::of(entry, window));
-            candidates.extend(found);
+            candidates.extend(found.map(weighed));
             before = page.next;
             if before.is_none() {
                 break;
@@ -148,19 +185,25 @@ impl EntryStories {
         Ok(self.store.list_entries(&filter).await?.rows.pop())
     }
 
-    async fn listed(&self, candidate: Candidate) -> store::Result<Listed> {
+    async fn listed(
+        &self,
+        candidate: Candidate,
+        source_name: Option<String>,
+    ) -> store::Result<Listed> {
         let entry = self.newest_below(candidate.entry.checked_add(1)).await?;
         // It may be gone by now; then its page is still there.
         let entry = entry.filter(|entry| entry.id == candidate.entry);
+        let topics = &self.selection.topics;
+        let topic = entry.as_ref().and_then(|entry| topics.of(&entry.found));
         Ok(Listed {
             key: StoryKey(format!("entry:{}", candidate.entry)),
             url: candidate.link,
-            discussion_url: None,
             title: candidate.title,
-            score: None,
-            comment_count: None,
+            source_name,
+            topic: topic.map(str::to_owned),
             published_at: Some(candidate.published_at),
             text: entry.as_ref().and_then(text_of),
+            ..Listed::default()
         })
     }
 
@@ -172,9 +215,12 @@ impl EntryStories {
             self.cursor(window.until).await?
         };
         let candidates = self.candidates(window, cursor).await?;
+        let ranked = rank(candidates, window, wanted.limit);
+        let names = self.names(&ranked).await?;
         let mut stories = Vec::new();
-        for candidate in rank(candidates, wanted.limit) {
-            stories.push(self.listed(candidate).await?);
+        for candidate in ranked {
+            let name = names.get(&candidate.source).cloned();
+            stories.push(self.listed(candidate, name).await?);
         }
         Ok(stories)
     }
@@ -205,7 +251,7 @@ impl StorySource for EntryStories {
 
 /// Today's edition is of the hours before now, any other of those before the end of the day that it
 /// covers; a day is as long as its zone makes it.
-fn window_of(wanted: &Wanted, length: SignedDuration) -> Window {
+pub(super) fn window_of(wanted: &Wanted, length: SignedDuration) -> Window {
     let back_from = |until: Timestamp| Window {
         from: until.saturating_sub(length).unwrap_or(Timestamp::MIN),
         until,

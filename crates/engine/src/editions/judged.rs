@@ -89,6 +89,8 @@ mod tests {
                 title: "title".to_owned(),
                 score: None,
                 comment_count: None,
+                source_name: None,
+                topic: None,
                 published_at: None,
                 text: None,
             });

@@ -11,11 +11,15 @@ use almanack_core::{
         port::{Failure, StorySource, Wanted},
         quote::Comment,
         same,
+        selection::Selection,
         story::{Listed, StoryKey},
     },
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
+use jiff::SignedDuration;
+
+use super::entries::window_of;
 
 /// A source, and what the keys of its stories begin with.
 pub struct Part {
@@ -27,15 +31,20 @@ pub struct Part {
 pub struct MergedStories {
     name: String,
     parts: Vec<Part>,
+    /// How far back an edition looks.
+    window: SignedDuration,
+    selection: Arc<Selection>,
 }
 
 impl MergedStories {
-    /// Stories of all these, as one list.
-    pub fn new(parts: Vec<Part>) -> Self {
+    /// Stories of all these within a window, as one list.
+    pub fn new(parts: Vec<Part>, window: SignedDuration, selection: Arc<Selection>) -> Self {
         let names: Vec<&str> = parts.iter().map(|part| part.source.name()).collect();
         Self {
             name: names.join(", "),
             parts,
+            window,
+            selection,
         }
     }
 }
@@ -69,7 +78,10 @@ impl StorySource for MergedStories {
         }
         match failed {
             Some(failure) if lists.iter().all(Vec::is_empty) => Err(failure),
-            _ => Ok(same::join(lists, wanted.limit)),
+            _ => {
+                let (window, weights) = (window_of(wanted, self.window), &self.selection.weights);
+                Ok(same::join(lists, window, weights, wanted.limit))
+            }
         }
     }
 

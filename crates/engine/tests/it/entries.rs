@@ -6,9 +6,11 @@ use almanack_core::{
     budget::Budget,
     edition::{
         port::{StorySource, Wanted},
+        selection::{Selection, Topics},
         story::{Listed, StoryKey},
+        weight::Weights,
     },
-    source::{Definition, Source, SourceId, entry::FoundEntry},
+    source::{Definition, Source, SourceId, entry::FoundEntry, filter::Filters},
     store::{Added, SourceWrite, Store, Written},
 };
 use almanack_engine::editions::entries::{DAY, EntryStories};
@@ -23,6 +25,7 @@ on_both!(
     ed_33_texts_come_along_where_they_are_whole,
     ed_33_no_entries_are_no_stories,
     ss_24_an_edition_may_be_of_one_category,
+    ed_33_an_edition_has_rules_topics_and_weights_of_its_own,
 );
 
 fn hours(hours: i64) -> SignedDuration {
@@ -44,8 +47,13 @@ fn wanted(limit: usize, ended: Option<SignedDuration>) -> Wanted {
 
 /// A source at this address.
 async fn source(store: &dyn Store, address: &str) -> SourceId {
+    named_source(store, address, "").await
+}
+
+/// The same of a name.
+async fn named_source(store: &dyn Store, address: &str, name: &str) -> SourceId {
     let definition = Definition {
-        name: String::new(),
+        name: name.to_owned(),
         address: address.to_owned(),
         ..Definition::default()
     };
@@ -87,6 +95,18 @@ async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
     listed_in(store, wanted, None).await
 }
 
+/// All entries of the last day.
+fn entries(store: &Arc<dyn Store>) -> EntryStories {
+    EntryStories {
+        store: Arc::clone(store),
+        category: None,
+        sources: Vec::new(),
+        tags: Vec::new(),
+        window: DAY,
+        selection: Arc::default(),
+    }
+}
+
 /// The same of sources in a folder.
 async fn listed_in(
     store: &Arc<dyn Store>,
@@ -94,11 +114,8 @@ async fn listed_in(
     category: Option<String>,
 ) -> Vec<Listed> {
     let stories = EntryStories {
-        store: Arc::clone(store),
         category,
-        sources: Vec::new(),
-        tags: Vec::new(),
-        window: DAY,
+        ..entries(store)
     };
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
@@ -132,10 +149,7 @@ async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(fixture: Fixture
         title: "busy3".to_owned(),
         published_at: Some(START - hours(9)),
         key: found[0].key.clone(),
-        discussion_url: None,
-        score: None,
-        comment_count: None,
-        text: None,
+        ..Listed::default()
     };
     assert_eq!(found[0], first);
     assert!(first.key.0.starts_with("entry:"), "{}", first.key);
@@ -221,4 +235,42 @@ async fn ss_24_an_edition_may_be_of_one_category(fixture: Fixture) {
     assert_eq!(found.len(), 2, "a past day, too");
     let nothing = listed_in(&fixture.store, &wanted(9, None), within("new")).await;
     assert_eq!(nothing, []);
+}
+
+/// Rules see all that publishers said of an entry; names of sources come along.
+async fn ed_33_an_edition_has_rules_topics_and_weights_of_its_own(fixture: Fixture) {
+    let store = fixture.store.as_ref();
+    let blog = named_source(store, "https://blog.example/", "A blog").await;
+    let news = named_source(store, "https://news.example/", "News").await;
+    look(store, blog, START - hours(9), &named("blog", 1..=3)).await;
+    look(store, news, START - hours(8), &named("news", 1..=3)).await;
+    let tagged = FoundEntry {
+        link: Some("https://site.example/tagged".to_owned()),
+        title: "tagged".to_owned(),
+        categories: vec!["Sponsored".to_owned()],
+        ..FoundEntry::default()
+    };
+    find(store, news, START - hours(7), vec![tagged]).await;
+    let selection = Selection {
+        rules: Filters::parse(&["block category is sponsored"]).unwrap(),
+        topics: Topics::parse(&["Blogs: title contains blog"]).unwrap(),
+        weights: Weights::parse(&["A blog=3"]).unwrap(),
+    };
+    let stories = EntryStories {
+        selection: Arc::new(selection),
+        ..entries(&fixture.store)
+    };
+    let found = stories
+        .list(&wanted(4, None), &Budget::new(0))
+        .await
+        .unwrap();
+    assert_eq!(titles(&found), ["blog3", "blog2", "news3", "blog1"]);
+    let about = |place: usize| {
+        let story: &Listed = &found[place];
+        (story.source_name.as_deref(), story.topic.as_deref())
+    };
+    assert_eq!(about(0), (Some("A blog"), Some("Blogs")));
+    assert_eq!(about(2), (Some("News"), None));
+    let plain = listed(&fixture.store, &wanted(3, None)).await;
+    assert_eq!(titles(&plain), ["tagged", "blog3", "news3"], "without any");
 }

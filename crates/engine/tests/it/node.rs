@@ -390,6 +390,8 @@ async fn archive_edition(store: &dyn Store, date: Date, now: Timestamp) {
         title: "A story".to_owned(),
         score: None,
         comment_count: None,
+        source_name: None,
+        topic: None,
         published_at: None,
         text: None,
     };

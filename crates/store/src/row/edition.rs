@@ -131,6 +131,10 @@ struct Details {
     image_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reading_minutes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<String>,
 }
 
 impl Details {
@@ -140,6 +144,8 @@ impl Details {
             comment_note: story.written.comment_note,
             image_url: story.written.image_url.clone(),
             reading_minutes: story.written.reading_minutes,
+            source_name: story.listed.source_name.clone(),
+            topic: story.listed.topic.clone(),
         }
     }
 
@@ -168,6 +174,8 @@ pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
             title: row.get(11)?,
             score: row.get(7)?,
             comment_count: details.comment_count,
+            source_name: details.source_name,
+            topic: details.topic,
             published_at: row.get(8)?,
             text: row.get(12)?,
         },

@@ -23,6 +23,8 @@ fn ed_33_a_story_is_listed_with_its_page_and_its_discussion() {
         title: "One".to_owned(),
         score: Some(12),
         comment_count: Some(7),
+        source_name: Some("Hacker News".to_owned()),
+        topic: None,
         published_at: Some(Timestamp::from_second(60).unwrap()),
         text: None,
     };

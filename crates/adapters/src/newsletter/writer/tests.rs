@@ -23,6 +23,8 @@ fn story(rank: u32) -> Printed {
         note: None,
         degraded_by: None,
         comment_count: None,
+        source_name: None,
+        topic: None,
         comment_note: None,
         image_url: None,
         reading_minutes: None,
@@ -115,7 +117,10 @@ fn ed_43_a_mail_says_as_much_as_the_page() {
         story.comment_count = Some(57);
         story.reading_minutes = Some(4);
     }
-    let mut document = document(vec![story(1), quoted, bare]);
+    let mut first = story(1);
+    first.source_name = Some("A blog".to_owned());
+    first.topic = Some("Disks".to_owned());
+    let mut document = document(vec![first, quoted, bare]);
     document.inputs.overview = Some("Disks — slow.\nTapes — slower.".to_owned());
     let written = BuiltIn.edition(&document, &around()).unwrap();
     insta::assert_snapshot!(written.text, @r#"
@@ -128,7 +133,7 @@ fn ed_43_a_mail_says_as_much_as_the_page() {
 
     1. Story 1 <script>alert(1)</script>
        Original 1
-       site.example · 1 point
+       Disks · A blog · site.example · 1 point
        https://www.site.example/1?a=1&b=2
 
     First "part".
@@ -177,7 +182,7 @@ fn ed_43_a_mail_says_as_much_as_the_page() {
         ">Disks — slow.</p>",
         ">Tapes — slower.</p>",
         "2026-01-10 · 3 stories · 1 min read",
-        "site.example · 1 point · <a href=",
+        "Disks · A blog · site.example · 1 point · <a href=",
         "site.example · 2 points · 4 min read · <a href=",
         ">57 comments</a>",
         "<em>Excerpt from the page: a summary was not available in time.</em>",

@@ -194,6 +194,8 @@ mod tests {
             note: None,
             degraded_by: None,
             comment_count: None,
+            source_name: None,
+            topic: None,
             comment_note: None,
             image_url: None,
             reading_minutes: None,

@@ -149,6 +149,14 @@ fn render(story: &Printed, language: Language, units_max: usize) -> Html {
         .text(&rank(story.rank))
         .text(" ")
         .bold(&title(story));
+    let named = [&story.topic, &story.source_name].into_iter().flatten();
+    let named: Vec<String> = named.map(|name| one_line(name)).collect();
+    let html = match named.as_slice() {
+        [] => html,
+        named => html
+            .text("\n")
+            .text(&cut(&named.join(" · "), TITLE_UNITS_MAX)),
+    };
     let html = match url(story) {
         Some(url) => html.text("\n").link(url, language.link()),
         None => html,

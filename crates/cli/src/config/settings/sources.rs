@@ -120,7 +120,7 @@ impl Sources {
     }
 }
 
-fn rule(text: &str) -> Read<String> {
+pub(super) fn rule(text: &str) -> Read<String> {
     let read = Filters::parse(&[text]);
     read.map(|_| text.to_owned()).map_err(|bad| {
         let what = format!("`{text}`, column {}: {}", bad.column(), bad.what);

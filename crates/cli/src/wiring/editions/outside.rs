@@ -16,15 +16,17 @@ use almanack_core::{
     edition::{
         EditionName,
         port::{Meter, Reader, StorySource, Writer},
+        selection::Selection,
     },
     secret::Secret,
 };
 use almanack_engine::editions::{
     Outside,
-    entries::EntryStories,
+    entries::{DAY, EntryStories},
     judged::JudgedStories,
     merged::{MergedStories, Part},
     meter::StoreMeter,
+    selected::SelectedStories,
     shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
 };
 use almanack_server::ReaderPages;
@@ -114,17 +116,24 @@ fn addresses_of(edition: &Edition) -> Vec<String> {
 
 fn source(workshop: &Workshop<'_>, edition: &Edition) -> Arc<dyn StorySource> {
     let (stories, mut parts) = (&edition.stories, Vec::new());
+    let selection = &stories.selection;
     parts.extend(stories.hacker_news().map(|settings| Part {
         prefix: "hn:",
-        source: hacker_news(workshop, settings),
+        source: Arc::new(SelectedStories {
+            source: hacker_news(workshop, settings),
+            selection: Arc::clone(selection),
+        }),
     }));
     parts.extend(stories.entries().map(|entries| Part {
         prefix: "entry:",
-        source: collected(workshop, entries),
+        source: collected(workshop, entries, selection),
     }));
     let listed: Arc<dyn StorySource> = match <[Part; 1]>::try_from(parts) {
         Ok([only]) => only.source,
-        Err(parts) => Arc::new(MergedStories::new(parts)),
+        Err(parts) => {
+            let window = stories.entries().map_or(DAY, |entries| entries.window);
+            Arc::new(MergedStories::new(parts, window, Arc::clone(selection)))
+        }
     };
     let guard = outbound::sources_guard(workshop.settings);
     Arc::new(JudgedStories::new(listed, guard))
@@ -136,13 +145,18 @@ fn hacker_news(workshop: &Workshop<'_>, settings: &HackerNewsSettings) -> Arc<dy
     Arc::new(HackerNews::new(client, settings.clone(), clock, sleeper))
 }
 
-fn collected(workshop: &Workshop<'_>, entries: &Entries) -> Arc<dyn StorySource> {
+fn collected(
+    workshop: &Workshop<'_>,
+    entries: &Entries,
+    selection: &Arc<Selection>,
+) -> Arc<dyn StorySource> {
     Arc::new(EntryStories {
         store: Arc::clone(workshop.store),
         category: entries.category.clone(),
         sources: entries.sources.clone(),
         tags: entries.tags.clone(),
         window: entries.window,
+        selection: Arc::clone(selection),
     })
 }
 

@@ -76,6 +76,9 @@ pub(super) struct StoryView {
     original_title: Option<String>,
     url: String,
     host: Option<String>,
+    /// The source that lists it.
+    source: Option<String>,
+    topic: Option<String>,
     discussion_url: Option<String>,
     score: Option<i64>,
     points: Option<String>,
@@ -255,6 +258,8 @@ impl StoryView {
             title: title.clone(),
             original_title: (own != title).then(|| own.clone()),
             host: host(&url).map(str::to_owned),
+            source: story.source_name.clone(),
+            topic: story.topic.clone(),
             url,
             discussion_url: web(story.discussion_url.as_deref()),
             score: story.score,

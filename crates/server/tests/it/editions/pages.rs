@@ -46,6 +46,8 @@ impl StorySource for Hostile {
             title: format!("{SCRIPT}{number}"),
             score: None,
             comment_count: None,
+            source_name: None,
+            topic: None,
             published_at: None,
             text: Some(format!("{SCRIPT}: and so on")),
         };

@@ -146,6 +146,8 @@ fn full_story(number: u32) -> Story {
     full.listed.comment_count = Some(u32::MAX);
     full.listed.published_at = Some(moment());
     full.listed.text = Some(String::new());
+    full.listed.source_name = Some(odd());
+    full.listed.topic = Some(odd());
     Story {
         status: story::Status::Failed,
         batch: Some(u32::MAX),

@@ -18,6 +18,8 @@ fn story(rank: u32, title: &str) -> Printed {
         discussion_url: None,
         score: Some(10),
         comment_count: None,
+        source_name: None,
+        topic: None,
         comment_note: None,
         image_url: None,
         reading_minutes: None,

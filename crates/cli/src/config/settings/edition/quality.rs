@@ -7,12 +7,16 @@ use super::{super::prelude::*, EditionKeys};
 const SECTION: &str = QualityKeys::NAME;
 sections! { QualityKeys }
 
+/// One story with a text is enough: without any, something is wrong with the crawler, its token or
+/// the network, and thirty bare titles are no edition.
+const TEXT_PERCENT: u8 = 1;
+
 settings! {
     /// What an edition must have before it is sent; below it is held and reported.
     struct QualityKeys in "edition.quality" {
         /// Least share of stories with a text beside their title, in percent; 0 asks for none.
         /// 除标题外还有正文摘要的文章的最低比例（百分数）；0 表示不要求。
-        text_percent: u8 = count(0..=100).default(0);
+        text_percent: u8 = count(0..=100).default(TEXT_PERCENT);
         /// Fewest stories of an edition.
         /// 一期日报的最少文章数。
         stories: usize = count(0..=STORIES_MAX).default(0);
