@@ -416,7 +416,7 @@ fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
 
 /// The kinds that a list leaves out, as [`not_of`] reads them.
 pub(crate) fn left_out(kinds: Kinds) -> Option<String> {
-    let internal = || internal_kinds().map(|kind| format!(" {kind} ")).collect();
+    let internal = || internal_kinds().flat_map(|kind| [" ", kind, " "]).collect();
     (kinds == Kinds::Business).then(internal)
 }
 
