@@ -32,6 +32,7 @@ use jiff::tz::TimeZoneDatabase;
 use crate::{
     place::{self, Place},
     plan::{Definition, ScheduleName, Unfit},
+    secret::Secret,
 };
 
 pub use difference::Difference;
@@ -59,6 +60,16 @@ pub struct Imported {
     pub place: Place,
     /// What is different about it.
     pub differences: Vec<Difference>,
+    /// What it has there besides a definition.
+    pub besides: Besides,
+}
+
+/// What a definition does not hold: whoever writes the schedule carries it over, too.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Besides {
+    /// What jobs ping it by.
+    pub ping_key: Option<Secret>,
+    pub is_paused: bool,
 }
 
 /// What a text does not say about itself.

@@ -36,13 +36,14 @@ const STANDARD_INPUT: &str = "-";
 pub(super) fn run(at: &Connector<'_>, arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = read_text(&arguments.file, "read", TEXT_BYTES_MAX)?;
-    let import = read(arguments, &text);
+    let mut import = read(arguments, &text);
     let advised = advise(&import);
     let applied = if arguments.apply {
         wait_for(apply::run(at, &import))?
     } else {
         Vec::new()
     };
+    apply::settle(&applied, &mut import);
     let is_refused = applied.iter().any(apply::Applied::is_refused);
     let json = json_of(arguments, &import, &advised, &applied);
     output.print(&json, |output| {
@@ -177,8 +178,16 @@ fn remark(
         let warning = |it: &Advice| Problem::warning(it.lint.to_string(), Some(place.clone()));
         problems.extend(advice.iter().map(warning));
     }
+    let secrets = match arguments.format {
+        ImportFormat::Healthchecks => import::healthchecks::secrets_in(&text),
+        _ => Vec::new(),
+    };
+    let mut source = Source::new(source_name(arguments).to_owned(), text);
+    for span in secrets {
+        source.cover(span.start..span.end);
+    }
     let report = Report {
-        source: Some(Source::new(source_name(arguments).to_owned(), text)),
+        source: Some(source),
         problems,
     };
     output.complain(&[report]);

@@ -182,7 +182,7 @@ fn definition(given: &MonitorPutArguments) -> Result<Value> {
     Ok(definition)
 }
 
-fn new_key(name: &str, key: Option<&str>) -> Call {
+pub(super) fn new_key(name: &str, key: Option<&str>) -> Call {
     let call = Call::post(&["monitors", name, "ping-key"]);
     match key {
         Some(key) => call.json(&json!({ "key": key })),

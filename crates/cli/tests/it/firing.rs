@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, process::Stdio};
 
 use almanack_testkit::postgres::Schema;
 use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
 use serde_json::Value;
 
 use crate::{
@@ -399,6 +400,56 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
 
 /// What the operator wrote into the file is called wherever it is; what others put in is not, even
 /// if it differs by the port alone.
+/// The ledger of a schedule, as the API answers it.
+async fn slots(node: &Process, name: &str) -> Vec<Value> {
+    let answer = node
+        .api()
+        .get(&format!("/api/v1/schedules/{name}/slots?limit=500"))
+        .await;
+    answer.json["slots"].as_array().cloned().unwrap_or_default()
+}
+
+/// A run that is queued or goes on keeps the next slots back, and its conclusion is the outcome.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dp_19_a_workflow_is_not_started_again_before_its_run_is_over() {
+    let toml = "[[schedule]]
+name = \"flow\"
+expression = \"@1s\"
+target = { type = \"workflow\", repository = \"octo/news\", workflow = \"daily.yml\" }
+";
+    let home = Home::with(toml).set("PAT", "s-token");
+    let github = github(&home).await;
+    let api_url = format!("github.api_url=http://{}", github.address);
+    let node = Process::node(&home, free_address(), &["--set", &api_url]);
+    let node = node.ready().await;
+    let dispatched = async || {
+        let dispatches = github.api().get("/_world/dispatches").await.json;
+        dispatches.as_array().unwrap().len()
+    };
+    eventually("slots are skipped while the run goes on", async || {
+        let rows = slots(&node, "flow").await;
+        let skipped = rows.iter().filter(|row| row["reason"] == "overlap");
+        (skipped.count() >= 2).then_some(())
+    })
+    .await;
+    assert_eq!(dispatched().await, 1, "one run at a time");
+    let runs = github.api().get("/_world/repos/octo/news/runs").await.json;
+    let path = format!("/_world/runs/{}", runs[0]["id"]);
+    let over = serde_json::json!({ "status": "completed", "conclusion": "failure" });
+    let set = github.api().ask(Method::PATCH, &path, Some(&over)).await;
+    assert_eq!(set.unwrap().status, 200);
+    eventually("its conclusion is the outcome", async || {
+        let rows = slots(&node, "flow").await;
+        let failed = rows.iter().any(|row| row["run"]["outcome"] == "failed");
+        failed.then_some(())
+    })
+    .await;
+    eventually("the next slot starts another", async || {
+        (dispatched().await > 1).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ss_14_hooks_of_the_file_are_trusted_and_others_need_the_allow_list() {
     let (mine, other) = (Business::start().await, Business::start().await);

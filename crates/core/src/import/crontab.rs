@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Difference, Fault, Import, Imported, Options, Reason, command,
+    Besides, Difference, Fault, Import, Imported, Options, Reason, command,
     expression::{rewrite, with_both_days},
     zone_named,
 };
@@ -116,6 +116,7 @@ impl Reader<'_> {
             definition,
             place: row.whole(),
             differences,
+            besides: Besides::default(),
         });
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Read by [`crate::dispatch`], which also serves files that stay in DISPATCH. Here the lines were
 //! written for another scheduler, so the days they fired on are kept.
 
-use super::{Difference, Import, Imported, Options, Problem, expression::with_both_days};
+use super::{Besides, Difference, Import, Imported, Options, Problem, expression::with_both_days};
 use crate::{
     dispatch::{self, Line, ROUND_S},
     plan::Definition,
@@ -42,6 +42,7 @@ fn imported(line: Line, options: &Options<'_>) -> Imported {
         definition,
         place,
         differences: Vec::new(),
+        besides: Besides::default(),
     };
     let Definition { expression, tz, .. } = &mut imported.definition;
     if let Some(zone) = options.zone().filter(|_| tz == "UTC") {

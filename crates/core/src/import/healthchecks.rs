@@ -2,7 +2,8 @@
 //!
 //! A check becomes a monitor: its period or expression, its zone and its grace mean the same here.
 //! What a check has and a monitor has not is said of each check. Secrets are not repeated: neither
-//! its UUID nor its address is in anything that is printed.
+//! its UUID nor its address is in anything that is printed. Its UUID is carried over by whoever
+//! writes the monitor, so that for the jobs only the host changes.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +11,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Difference, Import, Imported, Options, Problem, Reason, calendar,
+    Besides, Difference, Import, Imported, Options, Problem, Reason, calendar,
     expression::{rewrite, with_both_days},
     numbered, zone_named,
 };
 use crate::{
     place::Place,
-    plan::{Definition, TAGS_MAX, Unfit, is_tag},
+    plan::{Also, Definition, TAGS_MAX, Unfit, is_tag},
     schedule::{Lint, Span},
+    secret::Secret,
     target::Target,
 };
 
@@ -103,11 +105,17 @@ fn imported(
     let what = "this is not a check";
     let check: Check = serde_json::from_str(raw).map_err(|_| Reason::Shape { what })?;
     let mut differences = check.differences();
-    let expression = check.expression(&mut differences)?;
-    let mut definition = Definition::new(expression, check.target());
+    let first = check.expression(&mut differences)?;
+    let mut definition = Definition::new(first.expression, check.target());
+    definition.also = check.further()?;
     definition.tags = check.tags();
     if check.schedule.is_some() {
-        definition.tz = check.zone(options)?.unwrap_or(definition.tz);
+        let zone = check.zone(options)?.unwrap_or(definition.tz);
+        definition.tz = first.tz.unwrap_or_else(|| zone.clone());
+        // A further line without a zone reads the check's clock, not that of the first line.
+        for also in &mut definition.also {
+            also.tz.get_or_insert_with(|| zone.clone());
+        }
     }
     definition.grace = check.grace.map(jiff::SignedDuration::from_secs);
     definition.check()?;
@@ -116,7 +124,25 @@ fn imported(
         definition,
         place,
         differences,
+        besides: Besides {
+            ping_key: check.uuid.as_deref().map(Secret::new),
+            is_paused: check.is_paused(),
+        },
     })
+}
+
+/// Where secrets stand in a text: whoever shows lines of it covers them.
+pub fn secrets_in(text: &str) -> Vec<Span> {
+    let project: Option<Project<'_>> = serde_json::from_str(text).ok();
+    let checks = project.map(|it| it.checks).unwrap_or_default();
+    let read = |raw: &RawValue| serde_json::from_str::<Check>(raw.get()).ok()?.uuid;
+    let mut keys: Vec<String> = checks.into_iter().filter_map(read).collect();
+    keys.retain(|key| !key.is_empty());
+    let spans = keys.iter().flat_map(|key| {
+        let found = text.match_indices(key.as_str());
+        found.map(|(start, key)| Span::new(start, start + key.len()))
+    });
+    spans.collect()
 }
 
 impl Check {
@@ -154,25 +180,40 @@ impl Check {
         Target::Ping { note }
     }
 
-    fn expression(&self, differences: &mut Vec<Difference>) -> Result<String, Reason> {
+    /// What it fires at, or the first line of it, with the zone that line names itself.
+    fn expression(&self, differences: &mut Vec<Difference>) -> Result<Also, Reason> {
+        let plain = |expression| Also {
+            expression,
+            tz: None,
+        };
         let Some(schedule) = &self.schedule else {
             let wanted = "timeout or schedule";
             let seconds = self.timeout.ok_or(Reason::NoTime { wanted })?;
-            return Ok(format!("@every {seconds}s"));
+            return Ok(plain(format!("@every {seconds}s")));
         };
-        let calendar = schedule.contains(':') || schedule.lines().count() > 1;
-        if calendar {
-            let piece = schedule.clone();
-            let translated = calendar::translate(schedule);
-            let translated = translated.map_err(|_| Reason::Calendar { piece })?;
-            return Ok(translated.expression);
+        if let Some(first) = self.calendar_lines().next() {
+            return translated(first);
         }
         let (written, read) = rewrite(schedule).map_err(|fault| fault.reason)?;
         if let Some(Lint::StepIsRestriction { field }) = read.day_lint() {
             differences.push(Difference::StepDay { field });
-            return Ok(with_both_days(&written));
+            return Ok(plain(with_both_days(&written)));
         }
-        Ok(written)
+        Ok(plain(written))
+    }
+
+    /// The lines of a calendar expression after the first.
+    fn further(&self) -> Result<Vec<Also>, Reason> {
+        self.calendar_lines().skip(1).map(translated).collect()
+    }
+
+    /// Lines as systemd writes them; none, if it is written as cron does.
+    fn calendar_lines(&self) -> impl Iterator<Item = &str> {
+        let schedule = self.schedule.as_deref().unwrap_or_default();
+        let lines = schedule.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty());
+        let is_calendar = schedule.contains(':') || lines.clone().count() > 1;
+        lines.filter(move |_| is_calendar)
     }
 
     fn zone(&self, options: &Options<'_>) -> Result<Option<String>, Reason> {
@@ -205,11 +246,26 @@ impl Check {
         if self.uuid.is_some() {
             differences.push(Difference::PingKey);
         }
-        if self.status == "paused" {
+        if self.is_paused() {
             differences.push(Difference::Paused);
         }
         differences
     }
+
+    fn is_paused(&self) -> bool {
+        self.status == "paused"
+    }
+}
+
+fn translated(line: &str) -> Result<Also, Reason> {
+    let piece = || Reason::Calendar {
+        piece: line.to_owned(),
+    };
+    let calendar = calendar::translate(line).map_err(|_| piece())?;
+    Ok(Also {
+        expression: calendar.expression,
+        tz: calendar.tz,
+    })
 }
 
 #[cfg(test)]
@@ -224,6 +280,7 @@ mod tests {
    "ping_url": "https://hc-ping.com/31365bce-8da9-4729-8ff3-aaa71d56b712"},
   {"name": "DB Backup", "slug": "", "grace": 1200, "status": "paused", "schedule": "15 5 * * *", "tz": "Europe/Riga"},
   {"name": "DB Backup", "slug": "", "grace": 60, "status": "new", "schedule": "Mon..Fri 6:30", "tz": "UTC", "methods": "POST", "filter_body": true},
+  {"name": "Twice", "grace": 60, "schedule": "Mon 8:00\nFri 17:30 Asia/Tokyo", "tz": "Europe/Riga"},
   {"name": "never", "grace": 60, "schedule": "0 0 30 2 *", "tz": "UTC"},
   {"name": "nowhere", "grace": 60, "schedule": "* * * * *", "tz": "Mars/Olympus"},
   {"name": "empty", "grace": 60},
@@ -243,11 +300,14 @@ mod tests {
                     panic!("{it:?}");
                 };
                 let grace = it.definition.grace.unwrap().as_secs();
+                let also = it.definition.also.iter();
+                let also = also.map(|it| format!(" + {} ({:?})", it.expression, it.tz));
                 format!(
-                    "{}: {} ({}) {grace}s {note:?} {:?} {codes:?} line {}",
+                    "{}: {} ({}){} {grace}s {note:?} {:?} {codes:?} line {}",
                     it.name,
                     it.definition.expression,
                     it.definition.tz,
+                    also.collect::<String>(),
                     it.definition.tags,
                     it.place.line
                 )
@@ -257,14 +317,15 @@ mod tests {
         filesystem-backup: @every 3600s (UTC) 600s Some("Filesystem Backup\nRuns incremental backup every hour") ["backup", "fs"] ["ignored", "ping_key"] line 2
         DB-Backup: 15 5 * * * (Europe/Riga) 1200s None [] ["paused"] line 6
         DB-Backup-2: 30 6 * * 1-5 (UTC) 60s None [] ["ignored", "ignored"] line 7
+        Twice: 0 8 * * 1 (Europe/Riga) + 30 17 * * 5 (Some("Asia/Tokyo")) 60s None [] [] line 8
         "#);
         let problems: Vec<String> = import.problems.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(problems.join("\n"), @r"
-        line 8, column 3: no date fits: this never fires
-        line 9, column 3: there is no time zone `Mars/Olympus`
-        line 10, column 3: no time is given: timeout or schedule is missing
-        line 11, column 3: grace must be between 1s and 8784h
-        line 12, column 3: this is not a check
+        line 9, column 3: no date fits: this never fires
+        line 10, column 3: there is no time zone `Mars/Olympus`
+        line 11, column 3: no time is given: timeout or schedule is missing
+        line 12, column 3: grace must be between 1s and 8784h
+        line 13, column 3: this is not a check
         ");
     }
 
@@ -273,6 +334,23 @@ mod tests {
         let import = read(PROJECT, &Options::default());
         let said = format!("{import:?}");
         assert!(!said.contains("31365bce"), "{said}");
+        let spans = secrets_in(PROJECT);
+        let found: Vec<&str> = spans.iter().map(|it| &PROJECT[it.start..it.end]).collect();
+        assert_eq!(found, ["31365bce-8da9-4729-8ff3-aaa71d56b712"; 2]);
+        assert_eq!(secrets_in("{}"), []);
+    }
+
+    #[test]
+    fn dp_23_what_jobs_ping_by_and_a_pause_can_be_carried_over() {
+        let import = read(PROJECT, &Options::default());
+        let besides = |name: &str| {
+            let found = import.schedules.iter().find(|it| it.name.to_string() == name);
+            found.unwrap().besides.clone()
+        };
+        let key = besides("filesystem-backup").ping_key.unwrap();
+        assert_eq!(key.expose(), "31365bce-8da9-4729-8ff3-aaa71d56b712");
+        assert!(!besides("filesystem-backup").is_paused);
+        assert!(besides("DB-Backup").is_paused);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use jiff::SignedDuration;
 
-use super::{Difference, Import, Imported, Options, Problem, Reason, calendar, period};
+use super::{Besides, Difference, Import, Imported, Options, Problem, Reason, calendar, period};
 use crate::{
     place::{Place, Row, rows},
     plan::{CatchUp, Definition},
@@ -290,6 +290,7 @@ impl Timer<'_> {
             definition,
             place,
             differences: when.differences,
+            besides: Besides::default(),
         })
     }
 }

@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Difference, Import, Imported, Options, Problem, Reason, expression::rewrite, zone_named,
+    Besides, Difference, Import, Imported, Options, Problem, Reason, expression::rewrite, zone_named,
 };
 use crate::{
     place::Place,
@@ -92,6 +92,7 @@ fn imported(index: usize, entry: &Entry, options: &Options<'_>) -> Result<Import
         definition,
         place: entry.place,
         differences: often.then_some(Difference::Often).into_iter().collect(),
+        besides: Besides::default(),
     })
 }
 

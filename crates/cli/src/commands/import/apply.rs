@@ -1,14 +1,16 @@
 //! `almanack import … --apply`: the schedules are written, as `almanack schedule put` would.
 //!
 //! Each is written for itself: one that is refused costs the others nothing. Names come from the
-//! text, so importing it again finds its own schedules and changes nothing.
+//! text, so importing it again finds its own schedules and changes nothing. What a definition does
+//! not hold, the address that jobs ping and a pause, is carried over to what is new: whoever has
+//! changed it here since is not overruled.
 
 use almanack_core::{
-    import::Import,
+    import::{Besides, Difference, Import},
     plan::{Definition, changed_keys},
 };
 
-use crate::commands::prelude::*;
+use crate::commands::{monitor::new_key, prelude::*};
 
 /// What became of one schedule.
 pub(super) struct Applied {
@@ -52,10 +54,44 @@ pub(super) async fn run(at: &Connector<'_>, import: &Import) -> Result<Vec<Appli
     let mut applied = Vec::new();
     for imported in &import.schedules {
         let name = imported.name.to_string();
-        let effect = put(&client, &name, &imported.definition).await?;
+        let mut effect = put(&client, &name, &imported.definition).await?;
+        if matches!(effect, Effect::Created)
+            && let Err(why) = carry_over(&client, &name, &imported.besides).await?
+        {
+            effect = Effect::Refused(why);
+        }
         applied.push(Applied { name, effect });
     }
     Ok(applied)
+}
+
+/// Takes back what was said of schedules that are new: it has been carried over.
+pub(super) fn settle(applied: &[Applied], import: &mut Import) {
+    for (applied, imported) in applied.iter().zip(&mut import.schedules) {
+        if matches!(applied.effect, Effect::Created) {
+            let carried = |it: &Difference| matches!(it, Difference::PingKey | Difference::Paused);
+            imported.differences.retain(|it| !carried(it));
+        }
+    }
+}
+
+/// What a definition does not hold; or why the node refused it.
+async fn carry_over(
+    client: &Client,
+    name: &str,
+    besides: &Besides,
+) -> Result<std::result::Result<(), String>> {
+    let key = besides.ping_key.as_ref().map(|key| new_key(name, Some(key.expose())));
+    let pause = besides.is_paused.then(|| {
+        let note = json!({ "note": "paused where it was imported from" });
+        Call::post(&["schedules", name, "pause"]).json(&note)
+    });
+    for call in key.into_iter().chain(pause) {
+        if let Err(refusal) = client.try_call(call).await? {
+            return Ok(Err(refusal.failure().parts().0));
+        }
+    }
+    Ok(Ok(()))
 }
 
 async fn put(client: &Client, name: &str, definition: &Definition) -> Result<Effect> {

@@ -141,6 +141,44 @@ pub(crate) async fn wk_05_a_rate_bounds_its_kind_over_all_priorities(store: Arc<
 }
 
 /// Truly at once: whoever comes second sees what the first has used up.
+/// What workers take keeps to the rate, and to the kinds they ask for.
+pub(crate) async fn wk_05_pulled_kinds_keep_to_their_rate(store: Arc<dyn Store>) {
+    plant_many(&*store, "mail", MAIL, 10, START).await;
+    plant_many(&*store, "other", OTHER, 10, START).await;
+    let rate = Rate::parse("60/min").unwrap().with_burst(3);
+    let pulled = |claim, now| ClaimRequest {
+        kinds: vec![kind(MAIL)],
+        ..paced(claim, now, rate)
+    };
+    let first = store.claim(pulled(1, at(10))).await.unwrap();
+    let kinds = first.tasks.iter().map(|task| task.identity.kind.as_str());
+    assert_eq!(kinds.collect::<Vec<_>>(), [MAIL; 3]);
+    assert_eq!(first.next_due_at, Some(at(11)), "when the next may start");
+    assert_eq!(claimed(&*store, pulled(2, at(10))).await, []);
+    assert_eq!(claimed(&*store, pulled(3, at(12))).await.len(), 2);
+    // A claim of all kinds uses the same bucket.
+    let all = claimed(&*store, paced(4, at(13), rate)).await;
+    let mail = all.iter().filter(|it| it.identity.kind.as_str() == MAIL);
+    assert_eq!((mail.count(), all.len()), (1, 11));
+}
+
+/// However many slots there are: a large claim may be taken in two parts.
+pub(crate) async fn wk_05_a_large_claim_keeps_to_the_rate(store: Arc<dyn Store>) {
+    plant_many(&*store, "mail", MAIL, 700, START).await;
+    plant_many(&*store, "other", OTHER, 700, START).await;
+    let rate = Rate::parse("60/min").unwrap().with_burst(30);
+    let large = |claim, now| ClaimRequest {
+        slots: 1_200,
+        ..paced(claim, now, rate)
+    };
+    let first = claimed(&*store, large(1, at(10))).await;
+    let mail = first.iter().filter(|it| it.identity.kind.as_str() == MAIL);
+    assert_eq!(mail.count(), 30, "its burst");
+    let second = claimed(&*store, large(2, at(15))).await;
+    let mail = second.iter().filter(|it| it.identity.kind.as_str() == MAIL);
+    assert_eq!(mail.count(), 5, "one a second");
+}
+
 pub(crate) async fn wk_05_claimers_at_once_stay_within_the_rate(store: Arc<dyn Store>) {
     plant_many(&*store, "mail", MAIL, 400, START).await;
     let rate = Rate::parse("60/min").unwrap().with_burst(20);

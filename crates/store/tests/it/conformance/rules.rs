@@ -388,6 +388,8 @@ macro_rules! conformance {
                 wk_04_a_pause_is_kept_with_every_field,
                 wk_05_a_claim_takes_no_more_than_the_rate_allows,
                 wk_05_a_rate_bounds_its_kind_over_all_priorities,
+                wk_05_pulled_kinds_keep_to_their_rate,
+                wk_05_a_large_claim_keeps_to_the_rate,
                 wk_05_claimers_at_once_stay_within_the_rate,
                 wk_05_claims_are_paced_as_the_rules_say,
                 wk_05_keys_are_paced_as_the_rules_say,
@@ -400,6 +402,7 @@ macro_rules! conformance {
                 more_keys_than_slots_go_round,
                 turns_begin_behind_the_last_key_and_wrap,
                 turns_keep_to_priorities_limits_and_other_kinds,
+                pulled_kinds_take_turns,
                 a_changed_payload_changes_the_key,
             ]
             permit: [

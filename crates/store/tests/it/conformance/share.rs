@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     event::incoming::mapping::Path,
+    pace::Rate,
     reschedule::{Put, Request, decide},
     share::{Rounds, ShareBy, Turn},
     store::{ClaimRequest, Store},
@@ -158,6 +159,23 @@ pub(crate) async fn turns_keep_to_priorities_limits_and_other_kinds(store: Arc<d
     );
     let second = claimed(&*store, limited(2, 2)).await;
     assert_eq!(tenants(&second), BTreeMap::from([("a", 1), ("b", 1)]));
+}
+
+/// What workers take goes by turns, too, and keeps to a rate and to the kinds they ask for.
+pub(crate) async fn pulled_kinds_take_turns(store: Arc<dyn Store>) {
+    plant_mail(&*store, "a", 20, START).await;
+    plant_mail(&*store, "b", 3, at(1)).await;
+    plant_many(&*store, "other", "OTHER", 4, START).await;
+    let pulled = |claim, turn| ClaimRequest {
+        kinds: vec![kind(MAIL)],
+        rates: vec![(kind(MAIL), Rate::parse("1/min").unwrap().with_burst(4))],
+        ..by_turns(claim, 8, turn)
+    };
+    let first = store.claim(pulled(1, turn("", true))).await.unwrap();
+    assert_eq!(tenants(&first.tasks), BTreeMap::from([("a", 2), ("b", 2)]));
+    assert_eq!(first.turns, [(kind(MAIL), Some("\"b\"".to_owned()))]);
+    let second = claimed(&*store, pulled(2, turn("\"b\"", true))).await;
+    assert_eq!(second, [], "the rate is used up");
 }
 
 /// What a put says anew about the payload moves the task to another key; what it leaves out, not.
