@@ -344,7 +344,10 @@ mod tests {
     fn dp_23_what_jobs_ping_by_and_a_pause_can_be_carried_over() {
         let import = read(PROJECT, &Options::default());
         let besides = |name: &str| {
-            let found = import.schedules.iter().find(|it| it.name.to_string() == name);
+            let found = import
+                .schedules
+                .iter()
+                .find(|it| it.name.to_string() == name);
             found.unwrap().besides.clone()
         };
         let key = besides("filesystem-backup").ping_key.unwrap();

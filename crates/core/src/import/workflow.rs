@@ -6,7 +6,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Besides, Difference, Import, Imported, Options, Problem, Reason, expression::rewrite, zone_named,
+    Besides, Difference, Import, Imported, Options, Problem, Reason, expression::rewrite,
+    zone_named,
 };
 use crate::{
     place::Place,

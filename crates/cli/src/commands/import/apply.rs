@@ -81,7 +81,10 @@ async fn carry_over(
     name: &str,
     besides: &Besides,
 ) -> Result<std::result::Result<(), String>> {
-    let key = besides.ping_key.as_ref().map(|key| new_key(name, Some(key.expose())));
+    let key = besides
+        .ping_key
+        .as_ref()
+        .map(|key| new_key(name, Some(key.expose())));
     let pause = besides.is_paused.then(|| {
         let note = json!({ "note": "paused where it was imported from" });
         Call::post(&["schedules", name, "pause"]).json(&note)
