@@ -23,7 +23,6 @@ pub(super) fn find(mailing: &Mailing, now: Timestamp) -> Option<Finding> {
     let (failures, age) = (mailing.failures, now.duration_since(mailing.created_at));
     let error = mailing.error.as_deref().unwrap_or_default();
     let detail = match mailing.state {
-        State::Done => return None,
         State::Held => format!(
             "after {failures} failures in a row the newsletter needs a person: {error}; \
              retry its task to go on"
@@ -38,7 +37,7 @@ pub(super) fn find(mailing: &Mailing, now: Timestamp) -> Option<Finding> {
                 age.as_hours()
             )
         }
-        State::Running => return None,
+        State::Running | State::Done => return None,
     };
     let about = About::Delivery {
         edition: mailing.id,
