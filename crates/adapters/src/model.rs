@@ -2,8 +2,9 @@
 //!
 //! [`ChatModel`] asks `POST {base_url}/chat/completions`; nothing about the service is guessed.
 //! Every request, tries included, counts against the given request budget, and the tokens of an
-//! answer are recorded there (ED-08). What it costs is counted by a [`Meter`] (ED-44). [`Extractive`] sends no request, so that a whole edition can
-//! be made without a model (ED-36).
+//! answer are recorded there (ED-08). What it costs is counted by a [`Meter`], and
+//! [`FallbackModels`] stand in for each other (ED-44). [`Extractive`] sends no request, so that a
+//! whole edition can be made without a model (ED-36).
 //!
 //! What must stay true:
 //!
@@ -17,6 +18,7 @@
 mod ask;
 mod completion;
 mod extractive;
+mod fallback;
 mod language;
 pub mod parse;
 mod probe;
@@ -41,6 +43,7 @@ use self::{ask::Requester, language::Language, prompt::Prompt};
 use crate::http::Client;
 
 pub use extractive::Extractive;
+pub use fallback::FallbackModels;
 pub use probe::{Probed, probe};
 pub use settings::{BadSettings, Settings};
 

@@ -198,7 +198,7 @@ fn counted(prompt: &Prompt, completion: &Completion) -> (u64, u64) {
 }
 
 /// Whether the same question may be answered a moment later.
-fn may_pass(failure: &Failure) -> bool {
+pub(super) fn may_pass(failure: &Failure) -> bool {
     matches!(
         failure.class,
         FailureClass::RateLimited | FailureClass::Transient

@@ -2,6 +2,7 @@
 
 mod badly;
 mod bill;
+mod fallback;
 mod tries;
 
 use std::sync::{Arc, Mutex};

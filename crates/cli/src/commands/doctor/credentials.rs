@@ -44,7 +44,10 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>> {
             findings.push(of_bot("edition.telegram", &client, &to.bot).await);
         }
         if let Some(of) = &edition.model {
-            findings.push(model(&client, of).await);
+            findings.push(model("edition.model", &client, of).await);
+        }
+        for of in &edition.fallback {
+            findings.push(model("edition.model.fallback", &client, of).await);
         }
         if let Some(newsletter) = &edition.newsletter {
             findings.push(mail(name, &newsletter.smtp).await);
@@ -118,8 +121,7 @@ async fn of_bot(check: &str, client: &Client, settings: &BotSettings) -> Finding
     }
 }
 
-async fn model(client: &Client, of: &model::Settings) -> Finding {
-    let check = "edition.model";
+async fn model(check: &str, client: &Client, of: &model::Settings) -> Finding {
     let settings = model::Settings {
         timeout: WAIT_MAX,
         ..of.clone()

@@ -310,6 +310,8 @@ pub(crate) struct Edition {
     pub(crate) pages: Pages,
     /// The model that writes; none for extractive summaries.
     pub(crate) model: Option<Model>,
+    /// Models that stand in for it, in this order.
+    pub(crate) fallback: Vec<Model>,
     /// How much it may cost.
     pub(crate) caps: Caps,
     /// Where editions go, besides this server's own pages.
@@ -327,7 +329,8 @@ impl Edition {
         content::check_template(reader, read.template.as_deref());
         content::check_page_template(reader, read.page_template.as_deref());
         let public = read.public;
-        let model = model::read(reader);
+        let (model, fallback) = model::read(reader);
+        let models: Vec<Model> = model.iter().chain(&fallback).cloned().collect();
         Self {
             rules: Rules {
                 approval: approval::of(reader, &read),
@@ -339,12 +342,18 @@ impl Edition {
             keys: read,
             stories: stories::read(reader),
             pages: pages::read(reader),
-            caps: caps::read(reader, model.as_slice()),
+            caps: caps::read(reader, &models),
             model,
+            fallback,
             destinations: Destinations::read(reader, public),
             posts: post::read_all(reader, public),
             newsletter: mail::read(reader, name),
         }
+    }
+
+    /// All models, in the order in which they are asked.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &Model> {
+        self.model.iter().chain(&self.fallback)
     }
 
     /// How long the stories of archived editions are kept; `None` keeps them.

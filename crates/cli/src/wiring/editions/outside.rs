@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, io::Write, sync::Arc};
 use almanack_adapters::{
     bearer::Bearer,
     hacker_news::{HackerNews, Settings as HackerNewsSettings},
-    model::{self, ChatModel, Extractive},
+    model::{self, ChatModel, Extractive, FallbackModels},
     reader::{CrawlerApi, PageReader, ReaderPrefix, Sent},
     renderer::Template,
 };
@@ -19,6 +19,7 @@ use almanack_core::{
         selection::Selection,
     },
     secret::Secret,
+    time::Clock,
 };
 use almanack_engine::editions::{
     Outside,
@@ -64,8 +65,8 @@ pub(super) fn outside(
 /// The same outside, with what editions share.
 pub(super) fn sharing(outside: Outside, texts: &Arc<SharedTexts>, edition: &Edition) -> Outside {
     let keys = &edition.keys;
-    let model = edition.model.as_ref().map(|model| format!("{model:?}"));
-    let by = [keys.language.as_str(), model.as_deref().unwrap_or_default()].join("\n");
+    let models: Vec<&model::Settings> = edition.models().collect();
+    let by = format!("{}\n{models:?}", keys.language);
     Outside {
         source: Arc::new(SharedStories {
             texts: Arc::clone(texts),
@@ -102,7 +103,7 @@ fn addresses_of(edition: &Edition) -> Vec<String> {
         Pages::Prefix { prefix, .. } => named.push(prefix.clone()),
     }
     let to = &edition.destinations;
-    named.extend(edition.model.iter().map(|model| model.base_url.clone()));
+    named.extend(edition.models().map(|model| model.base_url.clone()));
     named.extend(to.telegram.iter().map(|to| to.bot.api_url.clone()));
     named.extend(
         edition
@@ -202,21 +203,30 @@ fn writer(
     edition: &Edition,
 ) -> Result<Arc<dyn Writer>> {
     let summary_chars = edition.keys.summary_length;
-    let Some(model) = &edition.model else {
-        return Ok(Arc::new(Extractive { summary_chars }));
-    };
-    let (clock, sleeper) = (workshop.clock.clone(), workshop.sleeper.clone());
-    let settings = model::Settings {
-        language: edition.keys.language.clone(),
-        summary_chars,
-        ..model.clone()
-    };
+    let clock: Arc<dyn Clock> = workshop.clock.clone();
     let means = (Arc::clone(workshop.store), Arc::clone(&clock));
     let meter = StoreMeter::new(means, name, edition.ticks.days.clone(), edition.caps);
-    let with = (settings, Arc::new(meter) as Arc<dyn Meter>);
-    let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, with);
-    let made = made.map_err(|error| Failure::usage(error).during("prepare edition.model"))?;
-    Ok(Arc::new(made))
+    let meter: Arc<dyn Meter> = Arc::new(meter);
+    let models: Vec<&model::Settings> = edition.models().collect();
+    let mut writers: Vec<Box<dyn Writer>> = Vec::new();
+    for (index, model) in models.iter().enumerate() {
+        let settings = model::Settings {
+            language: edition.keys.language.clone(),
+            summary_chars,
+            // Whoever has a stand-in is not waited for.
+            tries_more: if index + 1 == models.len() { model.tries_more } else { 0 },
+            ..(*model).clone()
+        };
+        let (client, sleeper) = (workshop.outbound.client(), workshop.sleeper.clone());
+        let with = (settings, Arc::clone(&meter));
+        let made = ChatModel::new(client, Arc::clone(&clock), sleeper, with);
+        let made = made.map_err(|error| Failure::usage(error).during("prepare edition.model"))?;
+        writers.push(Box::new(made));
+    }
+    if writers.is_empty() {
+        return Ok(Arc::new(Extractive { summary_chars }));
+    }
+    Ok(Arc::new(FallbackModels::new(clock, writers)))
 }
 
 /// How readers' pages look.

@@ -1,7 +1,7 @@
 //! `[edition.model]`: the model that writes titles and summaries (ED-36).
 //!
 //! Every service has a separate section for its key and model: one word switches between services,
-//! and no service ever receives another's key.
+//! and no service ever receives another's key. Further services can stand in for the first.
 
 use almanack_adapters::model::Settings as Model;
 use almanack_core::edition::allowance::Price;
@@ -12,7 +12,8 @@ pub(super) const SECTION: &str = ModelKeys::NAME;
 const DEEPSEEK: &str = Deepseek::NAME;
 const OPENROUTER: &str = Openrouter::NAME;
 const ZHIPU: &str = Zhipu::NAME;
-sections! { ModelKeys, Deepseek, Openrouter, Zhipu }
+const COMPATIBLE: &str = Compatible::NAME;
+sections! { ModelKeys, Deepseek, Openrouter, Zhipu, Compatible }
 
 /// Concurrent requests: a wave of thirty stories has sixty-five, and with fewer some would wait.
 const CONCURRENCY: usize = 80;
@@ -38,6 +39,9 @@ words! {
     }
 }
 
+/// What can stand in: all but "none".
+const SERVICES: [&str; 4] = ["deepseek", "openrouter", "zhipu", "openai-compatible"];
+
 settings! {
     /// The model that writes titles and summaries.
     struct ModelKeys in "edition.model" + PriceKeys {
@@ -61,6 +65,24 @@ settings! {
         /// How long a response may take.
         /// 响应的超时时间。
         timeout: SignedDuration = duration(seconds(1), minutes(10)).default(seconds(30));
+        /// Services to ask, in this order, where the first one cannot answer.
+        /// 首选服务无法回答时，依次询问的其他服务。
+        fallback: Vec<Provider> = words_of(SERVICES, service).default(Vec::new());
+    }
+}
+
+settings! {
+    /// An OpenAI-compatible service that stands in where `edition.model.fallback` names it.
+    struct Compatible in "edition.model.compatible" + PriceKeys {
+        /// Base address of the service, like `http://127.0.0.1:11434/v1`.
+        /// 服务的基础地址，如 `http://127.0.0.1:11434/v1`。
+        base_url: Option<String> = address().unset("(none)");
+        /// Name of the model.
+        /// 模型名称。
+        name: Option<String> = text().unset("(none)");
+        /// API key.
+        /// API 密钥。
+        key: Option<Secret> = secret().unset("(none)");
     }
 }
 
@@ -131,39 +153,144 @@ const AT_ZHIPU: Service = (
     ZHIPU_CONCURRENCY,
 );
 
-/// Reads all services; `None` without a model.
-pub(super) fn read(reader: &mut Reader<'_>) -> Option<Model> {
+/// What each service's own section says.
+struct Own {
+    deepseek: Deepseek,
+    openrouter: Openrouter,
+    zhipu: Zhipu,
+    compatible: Compatible,
+    prices: [Option<Price>; 4],
+}
+
+impl Own {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            deepseek: Deepseek::read(reader),
+            openrouter: Openrouter::read(reader),
+            zhipu: Zhipu::read(reader),
+            compatible: Compatible::read(reader),
+            prices: [DEEPSEEK, OPENROUTER, ZHIPU, COMPATIBLE]
+                .map(|section| price_in(reader, section)),
+        }
+    }
+
+    /// The model at a service of these sections, and whose section it is.
+    fn model(&self, provider: Provider) -> Option<(Service, Model)> {
+        let [deepseek, openrouter, zhipu, _] = self.prices;
+        let (service, name, key, price) = match provider {
+            Provider::Deepseek => {
+                let own = &self.deepseek;
+                (AT_DEEPSEEK, &own.name, &own.key, deepseek)
+            }
+            Provider::Openrouter => {
+                let own = &self.openrouter;
+                (AT_OPENROUTER, &own.name, &own.key, openrouter)
+            }
+            Provider::Zhipu => (AT_ZHIPU, &self.zhipu.name, &self.zhipu.key, zhipu),
+            Provider::Compatible | Provider::None => return None,
+        };
+        let (_, _, base_url, concurrency) = service;
+        let model = Model {
+            concurrency,
+            price,
+            headers: self.headers(provider),
+            ..Model::new(base_url, name.clone(), key.clone())
+        };
+        Some((service, model))
+    }
+
+    fn headers(&self, provider: Provider) -> Vec<(String, String)> {
+        let headers = [
+            ("HTTP-Referer", &self.openrouter.site_url),
+            ("X-Title", &self.openrouter.site_name),
+        ];
+        let headers = headers.into_iter().filter(|_| provider == Provider::Openrouter);
+        let headers = headers.filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
+        headers.collect()
+    }
+
+    /// Your own service, where it stands in for another.
+    fn compatible(&self, reader: &mut Reader<'_>) -> Option<Model> {
+        let own = &self.compatible;
+        for (name, is_missing) in [
+            ("base_url", own.base_url.is_none()),
+            ("name", own.name.is_none()),
+        ] {
+            if is_missing {
+                let what = format!("{COMPATIBLE}.{name} is missing");
+                let hint = "edition.model.fallback names openai-compatible, which needs it";
+                reader.refuse(what, key("fallback"), hint);
+            }
+        }
+        Some(Model {
+            concurrency: CONCURRENCY,
+            price: self.prices[3],
+            ..Model::new(own.base_url.clone()?, own.name.clone()?, own.key.clone())
+        })
+    }
+}
+
+/// Reads all services: the model, if there is one, and those that stand in for it.
+pub(super) fn read(reader: &mut Reader<'_>) -> (Option<Model>, Vec<Model>) {
     let keys = ModelKeys::read(reader);
-    let deepseek = Deepseek::read(reader);
-    let openrouter = Openrouter::read(reader);
-    let zhipu = Zhipu::read(reader);
-    let [deepseek_price, openrouter_price, zhipu_price] =
-        [DEEPSEEK, OPENROUTER, ZHIPU].map(|section| price_in(reader, section));
-    let (service, own) = match keys.provider {
+    let own = Own::read(reader);
+    let (provider, timeout) = (keys.provider, keys.timeout);
+    let fallback = fallback(reader, &keys, &own);
+    let first = match provider {
         Provider::None => {
             check_provider_is_named(reader);
-            return None;
+            None
         }
-        Provider::Compatible => return compatible(reader, keys),
-        Provider::Deepseek => (AT_DEEPSEEK, (deepseek.name, deepseek.key, deepseek_price)),
-        Provider::Openrouter => (
-            AT_OPENROUTER,
-            (openrouter.name, openrouter.key, openrouter_price),
-        ),
-        Provider::Zhipu => (AT_ZHIPU, (zhipu.name, zhipu.key, zhipu_price)),
+        Provider::Compatible => compatible(reader, keys),
+        _ => own
+            .model(provider)
+            .map(|(service, model)| at_service(reader, keys, service, model)),
     };
-    let mut model = at_service(reader, keys, service, own);
-    if service == AT_OPENROUTER {
-        let headers = [
-            ("HTTP-Referer", openrouter.site_url),
-            ("X-Title", openrouter.site_name),
-        ];
-        model.headers = headers
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-            .collect();
+    let fallback = fallback.into_iter().map(|model| Model {
+        timeout: timeout.unsigned_abs(),
+        ..model
+    });
+    (first, fallback.collect())
+}
+
+/// The models that stand in. Each service once, and none without its key.
+fn fallback(reader: &mut Reader<'_>, keys: &ModelKeys, own: &Own) -> Vec<Model> {
+    let mut models = Vec::new();
+    if keys.provider == Provider::None && !keys.fallback.is_empty() {
+        let what = "edition.model: `fallback` is set without `provider`";
+        reader.refuse(what, key("fallback"), "set edition.model.provider to the service to ask first");
+        return models;
     }
-    Some(model)
+    for (index, provider) in keys.fallback.iter().enumerate() {
+        let is_own = *provider == Provider::Compatible;
+        let is_first = *provider == keys.provider && !is_own;
+        if is_first || keys.fallback[..index].contains(provider) {
+            let what = format!("edition.model.fallback: {} is asked already", provider.show());
+            reader.refuse(what, key("fallback"), "name each service once");
+            continue;
+        }
+        if is_own {
+            models.extend(own.compatible(reader));
+        } else if let Some(((section, variable, ..), model)) = own.model(*provider) {
+            if model.key.is_none() {
+                let what = format!("{section}: a key is missing");
+                let hint = format!("edition.model.fallback names it: set {variable} or {section}.key");
+                reader.refuse(what, key("fallback"), hint);
+            }
+            models.push(model);
+        }
+    }
+    models
+}
+
+/// A service that can stand in.
+fn service(text: &str) -> Read<Provider> {
+    let mut known = Provider::WORDS.iter();
+    let known = known.find(|(word, value)| *word == text && *value != Provider::None);
+    known.map(|(_, value)| *value).ok_or_else(|| {
+        let what = format!("`{text}` is no service that can stand in");
+        Problem::new(what, format!("one of {}", SERVICES.join(", ")))
+    })
 }
 
 fn key(name: &'static str) -> KeyPath {
@@ -201,8 +328,8 @@ fn usual_provider(reader: &Reader<'_>) -> Provider {
 fn at_service(
     reader: &mut Reader<'_>,
     keys: ModelKeys,
-    (section, variable, base_url, concurrency): Service,
-    (name, own_key, own_price): (String, Option<Secret>, Option<Price>),
+    (section, variable, base_url, _): Service,
+    own: Model,
 ) -> Model {
     if !reader.is_given(SECTION, &["key"]) && !reader.is_given(section, &["key"]) {
         let what = format!("{section}: a key is missing");
@@ -218,14 +345,13 @@ fn at_service(
         reader.refuse(what, key("base_url"), hint);
     }
     Model {
-        concurrency: keys.concurrency.unwrap_or(concurrency),
+        concurrency: keys.concurrency.unwrap_or(own.concurrency),
         timeout: keys.timeout.unsigned_abs(),
-        price: price_in(reader, SECTION).or(own_price),
-        ..Model::new(
-            keys.base_url.unwrap_or_else(|| base_url.to_owned()),
-            keys.name.unwrap_or(name),
-            keys.key.or(own_key),
-        )
+        price: price_in(reader, SECTION).or(own.price),
+        base_url: keys.base_url.unwrap_or(own.base_url),
+        model: keys.name.unwrap_or(own.model),
+        key: keys.key.or(own.key),
+        ..own
     }
 }
 

@@ -25,8 +25,8 @@ use crate::config::{
 
 /// Keys of a section of the model that name a service: another value of one is another service.
 const OF_WHICH_SERVICE: [&str; 2] = ["provider", "base_url"];
-/// Keys that only the service they are written for may use.
-const OF_ONE_SERVICE: [&str; 4] = ["provider", "base_url", "key", "name"];
+/// Keys that only the service they are written for may use, and what stands in for that service.
+const OF_ONE_SERVICE: [&str; 5] = ["provider", "base_url", "key", "name", "fallback"];
 /// Keys that are about all editions of a node.
 const FOR_ALL: [&str; 2] = ["public", "keep_days"];
 /// Keys of `[edition]` that are its own.

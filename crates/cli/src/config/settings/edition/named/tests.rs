@@ -229,6 +229,77 @@ fn ed_37_an_address_of_ones_own_does_not_get_the_key_of_a_service() {
 }
 
 #[test]
+fn ed_44_models_that_stand_in_have_sections_and_keys_of_their_own() {
+    let toml = |fallback: &str, more: &str| {
+        format!(
+            "[edition.model]\nprovider = \"deepseek\"\nfallback = {fallback}\n\
+             [edition.model.deepseek]\nkey = \"env:KEY\"\n{more}\
+             [editions.weekly]\nlanguage = \"en\"\n"
+        )
+    };
+    let own = "[edition.model.compatible]\nbase_url = \"http://127.0.0.1:11434/v1\"\n\
+               name = \"qwen3:8b\"\n";
+    let zhipu = "[edition.model.zhipu]\nkey = \"env:OTHER_KEY\"\n";
+    let both = toml(
+        "[\"zhipu\", \"openai-compatible\"]",
+        &format!("{own}{zhipu}"),
+    );
+    let models: Vec<(String, Option<String>)> = weekly(&both)
+        .unwrap()
+        .models()
+        .map(|model| {
+            let key = model.key.as_ref().map(|key| key.expose().to_owned());
+            (model.model.clone(), key)
+        })
+        .collect();
+    let key = |key: &str| Some(key.to_owned());
+    assert_eq!(
+        models,
+        [
+            ("deepseek-v4-flash".to_owned(), key("sk-theirs")),
+            ("glm-4.5-flash".to_owned(), key("sk-other")),
+            ("qwen3:8b".to_owned(), None),
+        ]
+    );
+    for (fallback, more, problem) in [
+        ("[\"zhipu\"]", "", "edition.model.zhipu: a key is missing"),
+        (
+            "[\"openai-compatible\"]",
+            "",
+            "edition.model.compatible.base_url is missing",
+        ),
+        (
+            "[\"deepseek\"]",
+            "",
+            "edition.model.fallback: \"deepseek\" is asked already",
+        ),
+        (
+            "[\"zhipu\", \"zhipu\"]",
+            zhipu,
+            "edition.model.fallback: \"zhipu\" is asked already",
+        ),
+        (
+            "[\"none\"]",
+            "",
+            "`none` is no service that can stand in",
+        ),
+    ] {
+        let problems = weekly(&toml(fallback, more)).unwrap_err();
+        assert!(problems[0].contains(problem), "{fallback}: {problems:?}");
+    }
+    let another = format!("{both}[editions.weekly.model]\nprovider = \"zhipu\"\n");
+    let models: Vec<String> = weekly(&another)
+        .unwrap()
+        .models()
+        .map(|model| model.model.clone())
+        .collect();
+    assert_eq!(models, ["glm-4.5-flash"], "another service, without its stand-ins");
+    let alone = "[edition.model]\nfallback = [\"zhipu\"]\n[editions.weekly]\nlanguage = \"en\"\n";
+    let problems = weekly(alone).unwrap_err();
+    assert!(problems[0].contains("without `provider`"), "{problems:?}");
+}
+
+#[test]
 fn ed_37_a_post_without_a_page_to_link_to_is_refused() {
     let posts = DESTINATIONS.iter().filter(|(section, ..)| {
         ["slack", "discord", "mastodon", "bluesky", "telegram"].contains(section)
