@@ -73,7 +73,11 @@ impl FallbackModels {
             };
             if !is_last {
                 let name = model.writer.name();
-                warn!(model = name, class = failure.class.as_str(), "asking the next model");
+                warn!(
+                    model = name,
+                    class = failure.class.as_str(),
+                    "asking the next model"
+                );
             }
             model.rest_after(&failure, now);
             failed = Some(first_to_pass(failed, failure));
@@ -91,7 +95,10 @@ impl Model {
     }
 
     fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *self
+            .rests_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         until.filter(|until| *until > now)
     }
 
@@ -99,7 +106,10 @@ impl Model {
     fn rest_after(&self, failure: &Failure, now: Timestamp) {
         if may_pass(failure) || failure.class == FailureClass::Credentials {
             let until = now.checked_add(failure.retry_after.unwrap_or(REST));
-            let mut rests = self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rests = self
+                .rests_until
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             *rests = until.ok();
         }
     }

@@ -99,10 +99,11 @@ fn wanted(
     });
     let is_monitor = |it: &Wanted| matches!(it.definition.target, Target::Ping { .. });
     let monitors = wanted.extract_if(.., |it| is_monitor(it));
-    let monitors = joined(monitors.map(|it| it.name.to_string()));
+    let monitors: Vec<String> = monitors.map(|it| it.name.to_string()).collect();
     if !monitors.is_empty() {
+        let names = joined(monitors.into_iter());
         output.note(&format!(
-            "monitors are not simulated, since nothing here knows when they are pinged: {monitors}\n"
+            "monitors are not simulated, since nothing here knows when they are pinged: {names}\n"
         ));
     }
     if wanted.is_empty() {

@@ -32,8 +32,10 @@ pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHa
     if !counted {
         return Ok(handle);
     }
-    metrics::set_global_recorder(recorder)
-        .map_err(|error| Failure::failed(format!("start metrics: {error}")))?;
+    if metrics::set_global_recorder(recorder).is_err() {
+        // `bench` starts several nodes, one after another: what the later ones do is not counted.
+        return Ok(handle);
+    }
     table::export();
     table::export_configured(settings);
     let version = env!("CARGO_PKG_VERSION");

@@ -280,7 +280,7 @@ fn piped(home: &Home, arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
 }
 
 #[test]
-fn the_terminal_tells_a_story_of_a_dozen_lines() {
+fn the_terminal_shows_a_story_of_a_dozen_lines() {
     let home = Home::new();
     let (mut child, output) = piped(&home, &["--speed", "600", "--for", "12s"]);
     let lines: Vec<String> = output.lines().map(Result::unwrap).collect();

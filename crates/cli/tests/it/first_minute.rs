@@ -57,7 +57,7 @@ fn the_address_of_the_dashboard_is_printed_however_quiet_the_log_is() {
 }
 
 #[test]
-fn the_doctor_tells_its_own_node_from_that_of_another_database() {
+fn the_doctor_distinguishes_its_own_node_from_that_of_another_database() {
     let (own, other) = (Home::new(), Home::new());
     let served = Served::new(&own, &["--node-name", "news-1"]);
     let listen = format!("server.listen={}", served.address());

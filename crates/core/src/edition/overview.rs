@@ -20,7 +20,7 @@ const STORIES_MAX: usize = 3;
 /// How long the sentence of a story may be, in characters. A longer one is left out rather than
 /// cut: a title alone is a line, too.
 const SENTENCE_CHARS_MAX: usize = 180;
-/// How much of a page a draft tells, in characters.
+/// How much of a page a draft holds, in characters.
 const DRAFT_CHARS_MAX: usize = 300;
 /// Longest overview that a model may write, in characters.
 pub const CHARS_MAX: usize = 600;

@@ -47,7 +47,7 @@ impl<'a> Seat<'a> {
             handler,
             limit: format!("schedule:{}", firing.schedule),
             at_once: usize::try_from(firing.firings_max?).unwrap_or(usize::MAX),
-            visitor: format!("firing:{}", task_id),
+            visitor: format!("firing:{task_id}"),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a model writes to open an edition, beside the summaries of its last batches.
 //!
 //! It is written from titles and the first sentences of pages, so it is asked for as soon as the
-//! last page is in, and takes no time of its own. If a story of which it was told fails after all,
+//! last page is in, and takes no time of its own. If a story that it knows of fails after all,
 //! nobody reads it: it is asked for again at the end, from the stories that are there. So it is
 //! where the budget has no room for it beside the batch.
 

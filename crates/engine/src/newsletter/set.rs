@@ -51,9 +51,9 @@ impl NewsletterSet {
         purpose: Purpose,
         token: &str,
     ) -> Result<Option<Followed<'_>>, Error> {
-        let signed = |it: &&Arc<Newsletter>| it.read_link(purpose, token).is_some();
+        let has_signed = |it: &&Arc<Newsletter>| it.read_link(purpose, token).is_some();
         // Nothing is read for whoever guesses.
-        let Some(signer) = self.iter().find(signed) else {
+        let Some(signer) = self.iter().find(has_signed) else {
             return Ok(None);
         };
         let Some(id) = signer.read_link(purpose, token) else {
@@ -75,7 +75,7 @@ impl NewsletterSet {
                 title,
             }));
         };
-        Ok(signed(&own).then(|| Followed {
+        Ok(has_signed(&own).then(|| Followed {
             newsletter: own,
             id,
             title: own.settings.title.clone(),

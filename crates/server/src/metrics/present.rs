@@ -26,7 +26,6 @@ async fn show_one(editions: &Editions) -> Result<(), Error> {
 /// All other values are 0: a day without an edition shows nothing of the day before.
 fn set(name: EditionName, account: Option<&Account>, budget: u32) {
     let edition = name.to_string();
-    let of = |name: &'static str| gauge!(name, "edition" => edition.clone());
     let state = account.map(|account| account.edition.state);
     for named in State::ALL {
         let is = f64::from(u8::from(state == Some(named)));
@@ -44,9 +43,9 @@ fn set(name: EditionName, account: Option<&Account>, budget: u32) {
             .set(f64::from(count));
     }
     let requests = account.map_or(0, Account::requests);
-    of("almanack_edition_requests").set(f64::from(requests));
-    of("almanack_edition_budget").set(f64::from(budget));
+    gauge!("almanack_edition_requests", "edition" => edition.clone()).set(f64::from(requests));
+    gauge!("almanack_edition_budget", "edition" => edition.clone()).set(f64::from(budget));
     let last = account.and_then(|account| account.batches.last());
     let spent = last.map_or(0, |batch| batch.spend.requests);
-    of("almanack_edition_batch_requests").set(f64::from(spent));
+    gauge!("almanack_edition_batch_requests", "edition" => edition.clone()).set(f64::from(spent));
 }

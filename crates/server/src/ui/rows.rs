@@ -2,7 +2,7 @@
 //!
 //! A card has no heading to look up to, so every cell names its column (`data-label`), and the
 //! style shows the name. A style that shows rows as blocks takes their roles away in some browsers,
-//! so roles are written out. A column that is not needed to tell rows apart says from which width
+//! so roles are written out. A column without which rows stay distinct says from which width
 //! of the table on it is shown (`data-from`); the page of a row shows all of them. Cells come as
 //! markup, in which text is escaped: `<t` always begins an element of ours.
 

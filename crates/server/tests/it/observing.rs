@@ -64,9 +64,9 @@ async fn health_says_which_version_runs() {
     let world = World::open();
     assert_json_snapshot!(world.get("/healthz").await.json(), @r#"
     {
+      "node": "news-1",
       "status": "ok",
-      "version": "0.0.0-test",
-      "node": "news-1"
+      "version": "0.0.0-test"
     }
     "#);
     assert_eq!(world.get("/readyz").await.json()["status"], "ready");
@@ -85,6 +85,7 @@ async fn a_node_says_when_it_is_not_ready_and_what_does_not_work() {
       "degraded": [
         "nats"
       ],
+      "node": "news-1",
       "status": "degraded",
       "version": "0.0.0-test"
     }

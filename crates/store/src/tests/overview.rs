@@ -109,6 +109,7 @@ fn a_search_costs_no_more_when_more_tasks_exist() {
             Null,
             Null,
             Null,
+            Null,
             i64::MAX,
             10
         ];
@@ -123,18 +124,19 @@ fn a_search_costs_no_more_when_more_tasks_exist() {
         Null,
         Null,
         Null,
+        Null,
         i64::MAX,
         10
     ];
     check_costs_no_more(overview::SEARCH_SQLITE, nowhere, 0, TASKS);
-    let count = params![50, Null, Null, "nowhere", Null, Null, Null, Null];
+    let count = params![50, Null, Null, "nowhere", Null, Null, Null, Null, Null];
     check_costs_no_more(overview::COUNT_SQLITE, count, 1, TASKS);
-    check_costs_no_more(overview::COUNT_STATUSES, [50], 1, TASKS);
+    check_costs_no_more(overview::COUNT_STATUSES, params![50, Null], 1, TASKS);
 }
 
 #[test]
 fn activity_costs_no_more_when_more_was_decided() {
-    let page = params![50, i64::MAX, Null, 0, Null, Null, 10];
+    let page = params![50, i64::MAX, Null, 0, Null, Null, Null, 10];
     check_costs_no_more(activity::CREATIONS_SQLITE, page, 10, TASKS);
     check_costs_no_more(activity::CHANGES_SQLITE, page, 0, DECISIONS);
     let page = params![50, i64::MAX, Null, 0, Null, 10];

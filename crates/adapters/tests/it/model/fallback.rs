@@ -4,7 +4,7 @@ use almanack_adapters::model::FallbackModels;
 
 use super::*;
 
-/// Fails as it is told, or answers with its name.
+/// Fails as it was set up, or answers with its name.
 struct Scripted {
     name: &'static str,
     failure: Option<Failure>,
@@ -87,8 +87,8 @@ fn chain(failures: Vec<Option<Failure>>) -> Chain {
 impl Chain {
     async fn ask(&self) -> (Result<String, Failure>, Vec<&'static str>) {
         let text = Text::article("A text.");
-        let answered = self.models.summary(text, Length::Full, &Budget::new(9));
-        let answered = answered.await;
+        let budget = Budget::new(9);
+        let answered = self.models.summary(text, Length::Full, &budget).await;
         (answered, std::mem::take(&mut *self.asked.lock().unwrap()))
     }
 
@@ -140,13 +140,21 @@ async fn ed_44_a_model_that_is_out_rests_until_it_may_answer_again() {
     assert_eq!(chain.ask().await.1, ["a", "b", "c"]);
     assert_eq!(chain.ask().await.1, ["c"], "both rest");
     chain.wait(60);
-    assert_eq!(chain.ask().await.1, ["b", "c"], "a minute, where none is said");
+    assert_eq!(
+        chain.ask().await.1,
+        ["b", "c"],
+        "a minute, where none is said"
+    );
     chain.wait(240);
     assert_eq!(chain.ask().await.1, ["a", "b", "c"], "as long as it said");
     let text_of_its_own = self::chain(vec![fails(FailureClass::Refused), None]);
     for _ in 0..2 {
         let asked = text_of_its_own.ask().await.1;
-        assert_eq!(asked, ["a", "b"], "a text that was refused says nothing of others");
+        assert_eq!(
+            asked,
+            ["a", "b"],
+            "a text that was refused says nothing of others"
+        );
     }
 }
 

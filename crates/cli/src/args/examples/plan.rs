@@ -29,7 +29,7 @@ pub(super) const PLAN: &[Example] = &[
         "task list",
         &[
             "almanack task list --live --limit 20",
-            "almanack task list --kind MAIL_SEND --status FAIL --from -1h",
+            "almanack task list --kind MAIL_SEND --status FAIL --due-from -1h",
             "almanack task list --subject article: --all --json-lines",
         ],
     ),
@@ -418,6 +418,13 @@ pub(super) const PLAN: &[Example] = &[
         &["almanack edition retract 2026-01-31 --note 'The lead story was wrong' --yes"],
     ),
     ("edition restore", &["almanack edition restore 2026-01-31"]),
+    (
+        "edition usage",
+        &[
+            "almanack edition usage",
+            "almanack edition usage weekly --month 2026-01",
+        ],
+    ),
     ("edition history", &["almanack edition history 2026-01-31"]),
     ("edition preview", &["almanack edition preview"]),
     (

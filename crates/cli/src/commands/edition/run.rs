@@ -37,7 +37,7 @@ pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &m
     };
     let editions = all.get(name).cloned().ok_or_else(|| {
         let hint = format!("write [editions.{name}] in the configuration, or name another edition");
-        Failure::usage(format!("this node makes no edition named {name}")).hint(hint)
+        Failure::usage(format!("this node makes no edition named `{name}`")).hint(hint)
     })?;
     let id = editions.day(id)?;
     let stop = process::stop_signal()?;

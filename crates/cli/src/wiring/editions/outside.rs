@@ -214,7 +214,11 @@ fn writer(
             language: edition.keys.language.clone(),
             summary_chars,
             // Whoever has a stand-in is not waited for.
-            tries_more: if index + 1 == models.len() { model.tries_more } else { 0 },
+            tries_more: if index + 1 == models.len() {
+                model.tries_more
+            } else {
+                0
+            },
             ..(*model).clone()
         };
         let (client, sleeper) = (workshop.outbound.client(), workshop.sleeper.clone());

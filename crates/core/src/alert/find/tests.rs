@@ -519,7 +519,7 @@ fn ed_43_a_newsletter_that_nobody_gets_is_found() {
             mailings: vec![mailing],
             ..Facts::default()
         });
-        let expected = expected.map(|it| format!("destination 2026-01-10/mail: {it}"));
+        let expected = expected.map(|it| format!("destination delivery:2026-01-10/mail: {it}"));
         assert_eq!(found, Vec::from_iter(expected), "{why}");
     }
 }

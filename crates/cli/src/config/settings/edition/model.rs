@@ -204,7 +204,9 @@ impl Own {
             ("HTTP-Referer", &self.openrouter.site_url),
             ("X-Title", &self.openrouter.site_name),
         ];
-        let headers = headers.into_iter().filter(|_| provider == Provider::Openrouter);
+        let headers = headers
+            .into_iter()
+            .filter(|_| provider == Provider::Openrouter);
         let headers = headers.filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
         headers.collect()
     }
@@ -258,14 +260,21 @@ fn fallback(reader: &mut Reader<'_>, keys: &ModelKeys, own: &Own) -> Vec<Model> 
     let mut models = Vec::new();
     if keys.provider == Provider::None && !keys.fallback.is_empty() {
         let what = "edition.model: `fallback` is set without `provider`";
-        reader.refuse(what, key("fallback"), "set edition.model.provider to the service to ask first");
+        reader.refuse(
+            what,
+            key("fallback"),
+            "set edition.model.provider to the service to ask first",
+        );
         return models;
     }
     for (index, provider) in keys.fallback.iter().enumerate() {
         let is_own = *provider == Provider::Compatible;
         let is_first = *provider == keys.provider && !is_own;
         if is_first || keys.fallback[..index].contains(provider) {
-            let what = format!("edition.model.fallback: {} is asked already", provider.show());
+            let what = format!(
+                "edition.model.fallback: {} is asked already",
+                provider.show()
+            );
             reader.refuse(what, key("fallback"), "name each service once");
             continue;
         }
@@ -274,7 +283,8 @@ fn fallback(reader: &mut Reader<'_>, keys: &ModelKeys, own: &Own) -> Vec<Model> 
         } else if let Some(((section, variable, ..), model)) = own.model(*provider) {
             if model.key.is_none() {
                 let what = format!("{section}: a key is missing");
-                let hint = format!("edition.model.fallback names it: set {variable} or {section}.key");
+                let hint =
+                    format!("edition.model.fallback names it: set {variable} or {section}.key");
                 reader.refuse(what, key("fallback"), hint);
             }
             models.push(model);

@@ -83,7 +83,7 @@ const DESTINATIONS: [(&str, &str, &str); 9] = [
     ),
 ];
 /// Sections that are passed on.
-const PASSED_ON: [&str; 4] = ["source", "reader", "model", "quality"];
+const PASSED_ON: [&str; 5] = ["source", "reader", "model", "caps", "quality"];
 
 #[test]
 fn ed_37_a_named_edition_goes_nowhere_that_it_does_not_name() {
@@ -278,11 +278,7 @@ fn ed_44_models_that_stand_in_have_sections_and_keys_of_their_own() {
             zhipu,
             "edition.model.fallback: \"zhipu\" is asked already",
         ),
-        (
-            "[\"none\"]",
-            "",
-            "`none` is no service that can stand in",
-        ),
+        ("[\"none\"]", "", "`none` is no service that can stand in"),
     ] {
         let problems = weekly(&toml(fallback, more)).unwrap_err();
         assert!(problems[0].contains(problem), "{fallback}: {problems:?}");
@@ -293,7 +289,11 @@ fn ed_44_models_that_stand_in_have_sections_and_keys_of_their_own() {
         .models()
         .map(|model| model.model.clone())
         .collect();
-    assert_eq!(models, ["glm-4.5-flash"], "another service, without its stand-ins");
+    assert_eq!(
+        models,
+        ["glm-4.5-flash"],
+        "another service, without its stand-ins"
+    );
     let alone = "[edition.model]\nfallback = [\"zhipu\"]\n[editions.weekly]\nlanguage = \"en\"\n";
     let problems = weekly(alone).unwrap_err();
     assert!(problems[0].contains("without `provider`"), "{problems:?}");
