@@ -133,7 +133,7 @@ fn a_measurement_is_reported_in_words() {
          --late-lead-ms 50 --pending 4 --moves 2 --clients 1 --far 5";
     let ran = home.run(&small.split_whitespace().collect::<Vec<_>>());
     assert_eq!(ran.code, 0, "{ran}");
-    let figures = ran.data.lines().map(|line| &line[..22]);
+    let figures = ran.data.lines().map(|line| &line[..26]);
     let figures: Vec<&str> = figures.map(str::trim_end).collect();
     insta::assert_snapshot!(figures.join("\n"), @"
     tasks written

@@ -165,7 +165,8 @@ async fn ed_44_where_all_fail_the_failure_says_when_to_come_again() {
     for expected in [&["a", "b"][..], &["b"]] {
         let (answered, asked) = chain.ask().await;
         let failure = answered.unwrap_err();
-        assert_eq!(failure.class, FailureClass::RateLimited, "what may pass");
+        let may_pass = [FailureClass::RateLimited, FailureClass::Transient];
+        assert!(may_pass.contains(&failure.class), "{failure:?}");
         assert!(failure.retry_after.unwrap() <= SignedDuration::from_secs(90));
         assert_eq!(asked, expected);
     }
