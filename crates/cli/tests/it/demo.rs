@@ -370,7 +370,7 @@ fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
         let read = output.read_line(&mut line).unwrap();
         assert!(read > 0, "it ended before it began");
         if let Some(path) = line.trim_start().strip_prefix("files ") {
-            folder = path.trim().to_owned();
+            path.trim().clone_into(&mut folder);
         }
     }
     assert!(Path::new(&folder).join("almanack.db").exists(), "{folder}");

@@ -138,9 +138,17 @@ fn a_measurement_is_reported_in_words() {
     insta::assert_snapshot!(figures.join("\n"), @"
     tasks written
     tasks run
+      memory then
+    tasks run, with events
+      times as long
+      memory then
+    tasks run, batched events
+      times as long
+      memory then
     tasks pulled
       of tasks run
     lateness at start
+    lateness of long polls
     tasks rescheduled
     tasks not due
       tasks written

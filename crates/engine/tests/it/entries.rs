@@ -266,8 +266,8 @@ async fn ed_33_an_edition_has_rules_topics_and_weights_of_its_own(fixture: Fixtu
         .unwrap();
     assert_eq!(titles(&found), ["blog3", "blog2", "news3", "blog1"]);
     let about = |place: usize| {
-        let story: &Listed = &found[place];
-        (story.source_name.as_deref(), story.topic.as_deref())
+        let listed: &Listed = &found[place];
+        (listed.source_name.as_deref(), listed.topic.as_deref())
     };
     assert_eq!(about(0), (Some("A blog"), Some("Blogs")));
     assert_eq!(about(2), (Some("News"), None));

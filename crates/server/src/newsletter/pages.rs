@@ -97,10 +97,9 @@ fn path_of_form(edition: EditionName) -> String {
     format!("{}/subscribe", reader(edition))
 }
 
-fn missing() -> Box<Response> {
+fn missing() -> Response {
     let body = html! { p { "This server has no such newsletter." } };
-    let page = page(StatusCode::NOT_FOUND, Lang::English, "Not found", &body);
-    Box::new(page)
+    page(StatusCode::NOT_FOUND, Lang::English, "Not found", &body)
 }
 
 fn lang(newsletter: &Newsletter) -> Lang {
@@ -138,8 +137,9 @@ fn shown(done: Shown) -> Response {
 }
 
 fn open<'a>(state: &'a AppState, name: &str) -> Result<&'a Arc<Newsletter>, Box<Response>> {
-    let name = EditionName::parse(name).map_err(|_| missing())?;
-    let newsletter = state.newsletters.get(name).ok_or_else(missing)?;
+    let name = EditionName::parse(name).map_err(|_| Box::new(missing()))?;
+    let newsletter = state.newsletters.get(name);
+    let newsletter = newsletter.ok_or_else(|| Box::new(missing()))?;
     if newsletter.settings.form {
         return Ok(newsletter);
     }

@@ -100,9 +100,8 @@ fn ed_43_both_parts_hold_every_story_and_the_way_out() {
     );
 }
 
-/// What readers find on the edition's page, they find in their mail.
-#[test]
-fn ed_43_a_mail_says_as_much_as_the_page() {
+/// A story whose comments are quoted, and one of which there is little more than its title.
+fn rich_document() -> Document {
     let mut quoted = story(2);
     quoted.comment_summary = Some("“I like it” — ada\n\n“So do I” — bob".to_owned());
     quoted.note = Some(Note::Extractive);
@@ -122,6 +121,13 @@ fn ed_43_a_mail_says_as_much_as_the_page() {
     first.topic = Some("Disks".to_owned());
     let mut document = document(vec![first, quoted, bare]);
     document.inputs.overview = Some("Disks — slow.\nTapes — slower.".to_owned());
+    document
+}
+
+/// What readers find on the edition's page, they find in their mail.
+#[test]
+fn ed_43_a_mail_says_as_much_as_the_page() {
+    let document = rich_document();
     let written = BuiltIn.edition(&document, &around()).unwrap();
     insta::assert_snapshot!(written.text, @r#"
     The Daily

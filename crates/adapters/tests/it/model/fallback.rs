@@ -97,15 +97,15 @@ impl Chain {
     }
 }
 
-fn fails(class: FailureClass) -> Option<Failure> {
-    Some(Failure::new(class, class.as_str()))
+fn fails(class: FailureClass) -> Failure {
+    Failure::new(class, class.as_str())
 }
 
-fn later(seconds: i64) -> Option<Failure> {
-    Some(Failure {
+fn later(seconds: i64) -> Failure {
+    Failure {
         retry_after: Some(SignedDuration::from_secs(seconds)),
         ..Failure::new(FailureClass::RateLimited, "later")
-    })
+    }
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn ed_44_the_next_model_answers_where_one_cannot() {
         FailureClass::Refused,
         FailureClass::Unusable,
     ] {
-        let chain = chain(vec![fails(class), None]);
+        let chain = chain(vec![Some(fails(class)), None]);
         let (answered, asked) = chain.ask().await;
         assert_eq!(answered.as_deref(), Ok("b"), "{class:?}");
         assert_eq!(asked, ["a", "b"], "{class:?}");
@@ -127,7 +127,7 @@ async fn ed_44_the_next_model_answers_where_one_cannot() {
 #[tokio::test]
 async fn ed_44_no_other_model_is_asked_past_a_budget_or_a_cap() {
     for class in [FailureClass::Spent, FailureClass::Capped] {
-        let chain = chain(vec![fails(class), None]);
+        let chain = chain(vec![Some(fails(class)), None]);
         let (answered, asked) = chain.ask().await;
         assert_eq!(answered.unwrap_err().class, class);
         assert_eq!(asked, ["a"], "{class:?}");
@@ -136,7 +136,11 @@ async fn ed_44_no_other_model_is_asked_past_a_budget_or_a_cap() {
 
 #[tokio::test]
 async fn ed_44_a_model_that_is_out_rests_until_it_may_answer_again() {
-    let chain = chain(vec![later(300), fails(FailureClass::Transient), None]);
+    let chain = chain(vec![
+        Some(later(300)),
+        Some(fails(FailureClass::Transient)),
+        None,
+    ]);
     assert_eq!(chain.ask().await.1, ["a", "b", "c"]);
     assert_eq!(chain.ask().await.1, ["c"], "both rest");
     chain.wait(60);
@@ -147,7 +151,7 @@ async fn ed_44_a_model_that_is_out_rests_until_it_may_answer_again() {
     );
     chain.wait(240);
     assert_eq!(chain.ask().await.1, ["a", "b", "c"], "as long as it said");
-    let text_of_its_own = self::chain(vec![fails(FailureClass::Refused), None]);
+    let text_of_its_own = self::chain(vec![Some(fails(FailureClass::Refused)), None]);
     for _ in 0..2 {
         let asked = text_of_its_own.ask().await.1;
         assert_eq!(
@@ -161,7 +165,10 @@ async fn ed_44_a_model_that_is_out_rests_until_it_may_answer_again() {
 /// The last one is asked however often it fails: there is nobody else.
 #[tokio::test]
 async fn ed_44_where_all_fail_the_failure_says_when_to_come_again() {
-    let chain = chain(vec![fails(FailureClass::Credentials), later(90)]);
+    let chain = chain(vec![
+        Some(fails(FailureClass::Credentials)),
+        Some(later(90)),
+    ]);
     for expected in [&["a", "b"][..], &["b"]] {
         let (answered, asked) = chain.ask().await;
         let failure = answered.unwrap_err();
@@ -171,8 +178,8 @@ async fn ed_44_where_all_fail_the_failure_says_when_to_come_again() {
         assert_eq!(asked, expected);
     }
     let refused = self::chain(vec![
-        fails(FailureClass::Refused),
-        fails(FailureClass::Unusable),
+        Some(fails(FailureClass::Refused)),
+        Some(fails(FailureClass::Unusable)),
     ]);
     let failure = refused.ask().await.0.unwrap_err();
     assert_eq!(failure.class, FailureClass::Refused, "the first model's");
@@ -186,7 +193,7 @@ async fn ed_44_a_model_that_translates_nothing_has_not_answered() {
         chain.models.titles(&titles, &Budget::new(9)).await
     };
     let named = |name: &str| Ok(Some(vec![Some(name.to_owned()); 2]));
-    let unusable = || fails(FailureClass::Unusable);
+    let unusable = || Some(fails(FailureClass::Unusable));
     assert_eq!(of(vec![unusable(), None]).await, named("b"));
     assert_eq!(
         of(vec![unusable(), unusable()]).await,

@@ -26,10 +26,10 @@ pub(super) async fn run(
     load: &LoadArguments,
 ) -> Result<Measured> {
     let cap = Duration::from_secs(load.cap_s);
-    on_node(location, durability, async |client, _| {
+    let measured = on_node(location, durability, async |client, _| {
         bench::pull(client, cap).await
-    })
-    .await
+    });
+    Box::pin(measured).await
 }
 
 /// Workers that wait for tasks at distinct instants.
@@ -38,11 +38,11 @@ pub(super) async fn long_poll(
     durability: Durability,
     load: &LoadArguments,
 ) -> Result<Measured> {
-    on_node(location, durability, async |client, store| {
+    let measured = on_node(location, durability, async |client, store| {
         let bench = Bench::new(store, *load).await?;
         bench::long_poll(&bench, client).await
-    })
-    .await
+    });
+    Box::pin(measured).await
 }
 
 /// A service that writes requests in its own transactions.
@@ -57,11 +57,11 @@ pub(super) async fn inbox(
         ));
     };
     let cap = Duration::from_secs(load.cap_s);
-    on_node(location, durability, async |_, _| {
+    let measured = on_node(location, durability, async |_, _| {
         let service = InboxClient::connect(url).await?;
         bench::inbox(&service, load.late_tasks, cap).await
-    })
-    .await
+    });
+    Box::pin(measured).await
 }
 
 /// Measures while a node runs that hands the measured kind to workers.

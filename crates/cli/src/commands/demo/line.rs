@@ -74,16 +74,15 @@ impl Who {
 pub(super) struct Lines {
     pub(super) now: Timestamp,
     pub(super) language: Language,
-    lines: Vec<Line>,
+    printed: Vec<Line>,
 }
 
 impl Lines {
     pub(super) fn at(now: Timestamp, language: Language) -> Self {
-        let lines = Vec::new();
         Self {
             now,
             language,
-            lines,
+            printed: Vec::new(),
         }
     }
 
@@ -98,7 +97,7 @@ impl Lines {
     }
 
     pub(super) fn push(&mut self, who: Who, ink: Ink, what: String, scene: Option<Scene>) {
-        self.lines.push(Line {
+        self.printed.push(Line {
             who,
             ink,
             what,
@@ -142,7 +141,7 @@ impl Printer {
 
     pub(super) fn print(&mut self, lines: &Lines, output: &mut Output) -> Result<()> {
         let time = lines.now.strftime("%H:%M:%S");
-        for line in &lines.lines {
+        for line in &lines.printed {
             if !self.is_due(line.scene) {
                 continue;
             }

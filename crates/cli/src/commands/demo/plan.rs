@@ -23,10 +23,10 @@ const DELIVERY_TIME: Duration = Duration::from_secs(10);
 const WATCH_EVERY: Duration = Duration::from_millis(500);
 /// How long something must be wrong before an alert, in real time: a heartbeat that is missing
 /// (three leases), work that is late or was not planned, that nobody starts, that does not end.
-const GONE: Duration = Duration::from_secs(60);
+const GONE: Duration = Duration::from_mins(1);
 const LATE: Duration = Duration::from_secs(10);
 const UNCLAIMED: Duration = Duration::from_secs(30);
-const STUCK: Duration = Duration::from_secs(120);
+const STUCK: Duration = Duration::from_mins(2);
 /// Yesterday is made so fast that a second of a busy machine is hours: being late by less is no
 /// news.
 const YESTERDAY_LATE: SignedDuration = SignedDuration::from_hours(6);

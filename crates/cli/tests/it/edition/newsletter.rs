@@ -284,22 +284,31 @@ fn check_message(mail: &Message, address: SocketAddr) {
     );
 }
 
-/// What somebody who subscribes to the edition `weekly` goes through, beside a default edition that
-/// is mailed or is not.
-async fn check_weekly(post: &Post, default_mail: &str) {
-    let address = free_address();
-    let (port, smtp) = (post.smtp.address.port(), &post.smtp.handle);
-    let seen = smtp.messages().len();
-    let toml = format!(
+/// The edition `weekly` and its mail, beside a default one.
+fn with_weekly(post: &Post, address: SocketAddr, default_mail: &str) -> String {
+    format!(
         "{}[server]\npublic_url = \"http://{address}\"\n\n{default_mail}\
          [editions.weekly]\ntitle = \"The Weekly\"\n\n\
-         [editions.weekly.mail]\nhost = \"127.0.0.1\"\nport = {port}\ntls = \"none\"\n\
+         [editions.weekly.mail]\nhost = \"127.0.0.1\"\nport = {}\ntls = \"none\"\n\
          from = \"The Weekly <weekly@site.example>\"\nsecret = \"env:WEEKLY_SECRET\"\n",
         post.world
             .stories()
             .replace("stories = 12", "stories = 3\nschedule = \"0 0 1 1 *\""),
-    );
-    let home = Home::with(&toml)
+        post.smtp.address.port(),
+    )
+}
+
+/// What somebody who subscribes to the edition `weekly` goes through, beside a default edition that
+/// is mailed or is not.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one reader's way, from the form to the way out"
+)]
+async fn check_weekly(post: &Post, default_mail: &str) {
+    let address = free_address();
+    let smtp = &post.smtp.handle;
+    let seen = smtp.messages().len();
+    let home = Home::with(&with_weekly(post, address, default_mail))
         .set("SECRET", SECRET)
         .set("WEEKLY_SECRET", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
     let _node = Process::node(&home, address, &[]).ready().await;

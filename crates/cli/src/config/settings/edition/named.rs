@@ -81,11 +81,11 @@ fn read_one(reader: &mut Reader<'_>, name: EditionName) -> Option<Edition> {
     reader.layer = whole;
     let mut found = reader.problems.split_off(problems);
     // A value that has no effect here has its effect where it is written.
-    let is_own = |it: &Problem| {
+    let is_written_here = |it: &Problem| {
         own.values()
             .any(|given| Some(&given.place) == it.place.as_ref())
     };
-    found.retain(|it| it.severity != Severity::Warning || is_own(it));
+    found.retain(|it| it.severity != Severity::Warning || is_written_here(it));
     for problem in found {
         if !reader.problems.iter().any(|known| is_same(known, &problem)) {
             reader.problems.push(renamed(problem, name));
