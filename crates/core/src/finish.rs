@@ -188,6 +188,11 @@ impl Finish {
         !self.event_tasks.is_empty() || !self.loose_events.is_empty()
     }
 
+    /// Whether it leaves the task as it was claimed, but for the success.
+    pub fn only_succeeds(&self) -> bool {
+        self.status == Status::Success && self.tried && !self.waits
+    }
+
     /// Whether the task is over, well or badly.
     pub fn is_final(&self) -> bool {
         !self.waits

@@ -6,6 +6,7 @@
 //! of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
+mod amend;
 mod batcher;
 mod claim;
 mod finish;

@@ -2,7 +2,7 @@
 
 use almanack_core::{event::outgoing::gather, finish::Finish, store::Result};
 use deadpool_postgres::{GenericClient, Object};
-use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, types::ToSql};
 
 use super::{
     explain,
@@ -72,6 +72,31 @@ async fn write_ends(client: &impl GenericClient, finishes: &[&Finish]) -> Result
     let mut placed: Vec<(usize, &Finish)> = finishes.iter().copied().enumerate().collect();
     placed.sort_by_key(|(_, finish)| finish.task_id);
     let finishes = &column(&placed, |(_, finish)| *finish);
+    let rows = if finishes.iter().all(|finish| finish.only_succeeds()) {
+        write_successes(client, finishes).await?
+    } else {
+        write_any(client, finishes).await?
+    };
+    for row in rows {
+        let position = usize::try_from(row.get::<_, i64>(0)).unwrap_or(0);
+        if let Some((place, _)) = placed.get(position.wrapping_sub(1)) {
+            applied[*place] = true;
+        }
+    }
+    Ok(applied)
+}
+
+async fn write_successes(client: &impl GenericClient, finishes: &[&Finish]) -> Result<Vec<Row>> {
+    let lists: [&(dyn ToSql + Sync); 4] = [
+        &column(finishes, |f| f.task_id.0),
+        &column(finishes, |f| f.term.0),
+        &column(finishes, |f| f.detail.as_deref()),
+        &column(finishes, |f| micros(f.ended.finished_at)),
+    ];
+    query(client, "finish attempts", finish::SUCCEED_POSTGRES, &lists).await
+}
+
+async fn write_any(client: &impl GenericClient, finishes: &[&Finish]) -> Result<Vec<Row>> {
     let (id, term) = (
         column(finishes, |f| f.task_id.0),
         column(finishes, |f| f.term.0),
@@ -105,14 +130,7 @@ async fn write_ends(client: &impl GenericClient, finishes: &[&Finish]) -> Result
     } else {
         finish::FINISH_POSTGRES
     };
-    let rows = query(client, "finish attempts", text, &lists).await?;
-    for row in rows {
-        let position = usize::try_from(row.get::<_, i64>(0)).unwrap_or(0);
-        if let Some((place, _)) = placed.get(position.wrapping_sub(1)) {
-            applied[*place] = true;
-        }
-    }
-    Ok(applied)
+    query(client, "finish attempts", text, &lists).await
 }
 
 async fn note_attempts(

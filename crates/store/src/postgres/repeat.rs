@@ -9,8 +9,9 @@ use almanack_core::{
 use deadpool_postgres::GenericClient;
 
 use super::{
+    amend::Amended,
     session::{column, execute, query},
-    task::{Amended, Placed},
+    task::Placed,
 };
 use crate::{
     history,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use almanack_core::{
     callback::Callback,
-    reschedule::{Amend, Change, Requested},
+    reschedule::Change,
     store::{Applied, AppliedOnce, Error, OnceKey, Result},
-    task::{Identity, NewTask, Payload, TaskId},
+    task::{Identity, NewTask, TaskId},
 };
 use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
@@ -20,10 +20,11 @@ use tokio_postgres::error::{DbError, SqlState};
 
 use super::{
     SAFETY_POLL,
+    amend::amend_all,
     batcher::BatchedWork,
     client, explain,
     listen::NOTIFY,
-    repeat::{bound_all, repeat_all},
+    repeat::repeat_all,
     session::{column, execute, query},
 };
 use crate::{
@@ -317,7 +318,7 @@ pub(super) async fn insert_tasks(
     Ok(written)
 }
 
-fn options_of<T>(
+pub(super) fn options_of<T>(
     rows: &[T],
     options: impl Fn(&T) -> Option<&Callback>,
 ) -> Result<Vec<Option<String>>> {
@@ -343,87 +344,8 @@ fn match_written<'a>(
         .collect()
 }
 
-/// A change of a row that exists, and its index in the caller's list.
-pub(super) type Amended<'a> = (usize, &'a Change, &'a Amend);
-
-/// The indexes whose rows were still as the decision saw them.
-async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result<Vec<usize>> {
-    let mut rows: Vec<Amended<'_>> = placed
-        .iter()
-        .filter_map(|(place, change)| Some((*place, *change, change.amend.as_ref()?)))
-        .collect();
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    rows.sort_by_key(|(_, _, amend)| amend.guard.task_id);
-    let requested = |r: &Amended<'_>| r.1.requested;
-    let changed = query(
-        client,
-        "amend tasks",
-        task::AMEND_POSTGRES,
-        &[
-            &column(&rows, |r| r.2.guard.task_id.0),
-            &column(&rows, |r| r.2.guard.status.as_str()),
-            &column(&rows, |r| r.2.guard.term.0),
-            &column(&rows, |r| small(r.2.guard.decisions)),
-            &column(&rows, |r| r.2.status.as_str()),
-            &column(&rows, |r| r.2.current),
-            &column(&rows, |r| micros(r.2.execute_at)),
-            &column(&rows, |r| r.2.waits.then(|| micros(r.2.execute_at))),
-            &column(&rows, |r| r.2.payload.as_ref().map(Payload::as_str)),
-            &column(&rows, |r| r.2.callback_url.as_deref()),
-            &column(&rows, |r| i32::from(r.2.priority.level())),
-            &column(&rows, |r| small(r.2.max_retry)),
-            &column(&rows, |r| r.2.revision.0),
-            &column(&rows, |r| micros(r.1.decided_at)),
-            &column(&rows, |r| r.1.origin.as_str()),
-            &column(&rows, |r| r.1.rule.as_str()),
-            &column(&rows, |r| micros(r.2.old_execute_at)),
-            &column(&rows, |(_, change, amend)| {
-                let new = change.insert.as_ref();
-                micros(new.map_or(amend.execute_at, |new| new.execute_at))
-            }),
-            &column(&rows, |(_, change, amend)| {
-                let new = change.insert.as_ref();
-                new.map_or(amend.revision, |new| new.revision).0
-            }),
-            &column(&rows, |r| r.1.requested.as_ref().map(Requested::name)),
-            &column(&rows, |r| requested(r)?.execute_at.map(micros)),
-            &column(&rows, |r| requested(r)?.revision.map(|revision| revision.0)),
-            &column(&rows, |r| r.2.expiry.at.map(micros)),
-            &column(&rows, |r| r.2.expiry.after_s.map(small)),
-            &options_of(&rows, |r| r.2.call_options.as_deref())?,
-            &column(&rows, |r| {
-                r.2.tags.as_ref().map(|tags| tags.after.as_text())
-            }),
-            &column(&rows, |r| r.2.share_key.as_deref()),
-        ],
-    )
-    .await?;
-    bound_all(client, &rows).await?;
-    let place = |row: &tokio_postgres::Row| {
-        let position = usize::try_from(row.get::<_, i64>(0)).ok()?;
-        rows.get(position - 1).map(|(place, ..)| *place)
-    };
-    let held: Vec<usize> = changed.iter().filter_map(place).collect();
-    retag(client, &rows, &held).await?;
-    Ok(held)
-}
-
-/// Keeps the index of tags in step with the rows that were changed.
-async fn retag(client: &impl GenericClient, rows: &[Amended<'_>], held: &[usize]) -> Result<()> {
-    let retagged = || {
-        let held = rows.iter().filter(|(place, ..)| held.contains(place));
-        held.filter_map(|(_, _, amend)| Some((amend.guard.task_id.0, amend.tags.as_ref()?)))
-    };
-    let before = retagged().map(|(id, tags)| (id, tags.before.as_text()));
-    untag(client, &before.collect::<Vec<_>>()).await?;
-    let after = retagged().map(|(id, tags)| (id, tags.after.as_text()));
-    tag(client, &after.collect::<Vec<_>>()).await
-}
-
 /// Writes the tags of rows into their index; nothing is asked where there are none.
-async fn tag(client: &impl GenericClient, tagged: &[(i64, String)]) -> Result<()> {
+pub(super) async fn tag(client: &impl GenericClient, tagged: &[(i64, String)]) -> Result<()> {
     each_tag(client, find::TAG_POSTGRES, tagged).await
 }
 
