@@ -71,13 +71,32 @@ pub(crate) struct Measured {
     /// Duration; absent where the instants themselves are the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rss_kb: Option<u64>,
+    #[serde(flatten)]
+    pub(crate) memory: Memory,
     /// Start minus due, per task; or answer minus commit, per request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) late_ms: Option<Vec<f64>>,
     /// The settings, in words.
     pub(crate) how: String,
+}
+
+/// Memory of this process, where the system reports it.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Memory {
+    /// What is resident.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rss_kb: Option<u64>,
+    /// What of it is not pages of files. Those of the program itself are most of the rest, and how
+    /// many of them are resident is up to the system: it reads ahead, and can drop them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_kb: Option<u64>,
+}
+
+impl Memory {
+    fn now() -> Self {
+        let [rss_kb, own_kb] = ["VmRSS:", "RssAnon:"].map(|line| memory_kb("self", line));
+        Self { rss_kb, own_kb }
+    }
 }
 
 /// Why a measurement stopped.
@@ -290,9 +309,4 @@ fn instants(first: Timestamp, spread: Duration, count: usize) -> impl Iterator<I
 
 fn later(clock: &dyn Clock, by: Duration) -> Timestamp {
     clock.now().saturating_add(by).unwrap_or(Timestamp::MAX)
-}
-
-/// Resident memory of this process, where the system reports it.
-fn rss_kb() -> Option<u64> {
-    memory_kb("self", "VmRSS:")
 }

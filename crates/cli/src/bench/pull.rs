@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::{KIND, Measured, Result, rss_kb, wrong};
+use super::{KIND, Measured, Memory, Result, wrong};
 use crate::client::{Call, Client};
 
 /// Workers, each with one request at a time.
@@ -45,7 +45,7 @@ pub(crate) async fn pull(client: Arc<Client>, cap: Duration) -> Result<Measured>
     Ok(Measured {
         n,
         seconds: Some(watch.seconds()),
-        rss_kb: rss_kb(),
+        memory: Memory::now(),
         late_ms: None,
         how: format!("{WORKERS} workers over loopback HTTP, {BATCH} tasks per claim and report"),
     })

@@ -21,7 +21,7 @@ use almanack_lab::figures::{half_most_all, rounded};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
-use super::{Error, Result, rss_kb, wrong};
+use super::{Error, Memory, Result, wrong};
 use crate::args::ScheduleLoadArguments;
 
 const BATCH: usize = 1_000;
@@ -44,7 +44,8 @@ pub(crate) struct ScheduleFigures {
     pub(crate) fired: u64,
     /// The pass that fired them.
     pub(crate) busy_ms: f64,
-    pub(crate) rss_kb: Option<u64>,
+    #[serde(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// A clock that shows the time it is set to.
@@ -78,7 +79,7 @@ pub(crate) async fn schedules(
         quiet_ms,
         fired: passed.fired,
         busy_ms: rounded(watch.seconds() * 1_000.0, 3),
-        rss_kb: rss_kb(),
+        memory: Memory::now(),
     })
 }
 

@@ -8,7 +8,7 @@ use almanack_engine::retention;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Counting, Error, Measured, Result, later, request, rss_kb};
+use super::{Bench, Counting, Error, Measured, Memory, Result, later, request};
 
 /// Batches in flight.
 const IN_FLIGHT: usize = 2;
@@ -71,14 +71,14 @@ pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured> {
         }
         pause(LOOK_EVERY).await;
     };
-    let rss_kb = rss_kb();
+    let memory = Memory::now();
     for node in nodes {
         node.stop().await?;
     }
     Ok(Measured {
         n: done / each,
         seconds: Some(seconds),
-        rss_kb,
+        memory,
         late_ms: None,
         how: format!(
             "{} node(s) with {SLOTS} slots in total, half of a node's slots per claim, \
@@ -101,7 +101,7 @@ pub(crate) async fn prune(bench: &Bench) -> Result<Measured> {
     Ok(Measured {
         n,
         seconds: Some(watch.seconds()),
-        rss_kb: rss_kb(),
+        memory: Memory::now(),
         late_ms: None,
         how: format!("one pass, {} rows per step, no pauses", retention::STEP),
     })

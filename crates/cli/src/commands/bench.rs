@@ -178,7 +178,7 @@ fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Done {
         ("written in", format!("{} s", figures.filled_s)),
         ("a quiet second", spread(figures.quiet_ms)),
         ("a busy minute", busy),
-        ("memory", megabytes(figures.rss_kb)),
+        ("memory", megabytes(figures.memory.rss_kb)),
     ];
     report(figures, named, output)
 }
@@ -279,16 +279,19 @@ fn doing(phase: Phase) -> &'static str {
 }
 
 /// The results in order: where each is in the answers, and its name.
-const FIGURES: [(&str, &str); 19] = [
+const FIGURES: [(&str, &str); 22] = [
     ("/throughput_enqueue", "tasks written"),
     ("/throughput_drain", "tasks run"),
     ("/throughput_drain/rss_kb", "  memory then"),
+    ("/throughput_drain/own_kb", "  without pages of files"),
     ("/events_drain", "tasks run, with events"),
     ("/drain_to_events", "  times as long"),
     ("/events_drain/rss_kb", "  memory then"),
+    ("/events_drain/own_kb", "  without pages of files"),
     ("/event_batches_drain", "tasks run, batched events"),
     ("/drain_to_event_batches", "  times as long"),
     ("/event_batches_drain/rss_kb", "  memory then"),
+    ("/event_batches_drain/own_kb", "  without pages of files"),
     ("/pull_pull", "tasks pulled"),
     ("/pull_to_drain", "  of tasks run"),
     ("/lateness_late", "lateness at start"),

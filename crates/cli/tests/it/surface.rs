@@ -139,12 +139,15 @@ fn a_measurement_is_reported_in_words() {
     tasks written
     tasks run
       memory then
+      without pages of files
     tasks run, with events
       times as long
       memory then
+      without pages of files
     tasks run, batched events
       times as long
       memory then
+      without pages of files
     tasks pulled
       of tasks run
     lateness at start
