@@ -4,7 +4,8 @@
 //! The key is read when a task is put and kept with it, so that a claim finds the keys that have
 //! something due without looking at every task ([`KEYS_MAX`]). A claim takes the same number of
 //! each key, the earliest first, and fills what is left by time. Where there are more keys than
-//! slots, claims go round: each begins behind the last key of the one before.
+//! slots, claims go round: each begins behind the last key of the one before. The earliest task of
+//! all may go first, and is then one of those that its key has.
 //!
 //! What must stay true:
 //!

@@ -140,6 +140,8 @@ pub(crate) const KEY_FROM_SQLITE: &str = "select share_key, due_at_us \
 pub(crate) const KEY_AFTER_SQLITE: &str = "select share_key, due_at_us \
      from task indexed by task_share where kind = ?1 and priority = ?2 and share_key > ?3 \
      and due_at_us is not null order by share_key, due_at_us limit 1";
+/// SQLite: the key of a task.
+pub(crate) const KEY_OF_SQLITE: &str = "select share_key from task where id = ?1";
 /// SQLite: takes waiting tasks that have expired, of whatever kind.
 pub(crate) const TAKE_EXPIRED_SQLITE: &str = take_sqlite!(
     "select id from task where expires_at_us <= ?3 and expires_at_us is not null \

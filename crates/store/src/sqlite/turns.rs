@@ -21,20 +21,26 @@ use crate::{
 };
 
 /// Takes from a lane key by key ([`almanack_core::share`]), and fills what is left by time; the
-/// last key that had its turn.
+/// last key that had its turn. The earliest task goes first where the turn says so, and is one of
+/// those that its key has.
 pub(super) fn claim_by_turns(
     connection: &Connection,
     request: &ClaimRequest,
     (lane, turn): (&Lane, &Turn),
     share: usize,
 ) -> Outcome<(Vec<ClaimedTask>, Option<String>)> {
+    let keys = due_keys(connection, (lane, turn), request.now, share)?;
+    let of_each = of_each(share, keys.len());
     let earliest = usize::from(turn.earliest_first).min(share);
     let mut taken = claim_from(connection, request, lane, earliest)?;
-    let room = share - taken.len();
-    let keys = due_keys(connection, (lane, turn), request.now, room)?;
+    let earliest_of = match taken.first() {
+        Some(task) => key_of(connection, task)?,
+        None => None,
+    };
     let mut last = None;
     for key in &keys {
-        let most_of_key = most(of_each(room, keys.len()).min(share - taken.len()));
+        let is_its = earliest_of.as_ref() == Some(key);
+        let most_of_key = most((of_each - usize::from(is_its)).min(share - taken.len()));
         let found = params![
             request.claim_id.0,
             request.node,
@@ -45,13 +51,19 @@ pub(super) fn claim_by_turns(
             key,
         ];
         let of_key = take(connection, request, claim::TAKE_KEY_SQLITE, found)?;
-        // Its one task may have gone by time.
-        last = Some(key.clone()).filter(|_| !of_key.is_empty()).or(last);
+        let had_its_turn = is_its || !of_key.is_empty();
+        last = Some(key.clone()).filter(|_| had_its_turn).or(last);
         taken.extend(of_key);
     }
     let left = share - taken.len();
     taken.extend(claim_from(connection, request, lane, left)?);
     Ok((taken, last))
+}
+
+/// The key of a task, if claims see it.
+fn key_of(connection: &Connection, task: &ClaimedTask) -> Outcome<Option<String>> {
+    let mut statement = connection.prepare_cached(claim::KEY_OF_SQLITE)?;
+    Ok(statement.query_row([task.id.0], |row| row.get(0))?)
 }
 
 /// The keys of a lane with due tasks, at most `most`: those behind the turn's last, then the others.

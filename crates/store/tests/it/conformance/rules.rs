@@ -401,6 +401,7 @@ macro_rules! conformance {
                 within_a_key_the_earliest_goes_first,
                 more_keys_than_slots_go_round,
                 turns_begin_behind_the_last_key_and_wrap,
+                the_earliest_task_is_a_turn_of_its_key,
                 turns_keep_to_priorities_limits_and_other_kinds,
                 pulled_kinds_take_turns,
                 a_changed_payload_changes_the_key,
