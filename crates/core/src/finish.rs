@@ -11,7 +11,7 @@ use crate::{
     backoff::{Backoff, next_wait},
     event::outgoing::LooseEvent,
     task::{ClaimedTask, Expiry, NewTask, Status, TaskId, Term, retries_left},
-    time::{LATEST, to_micros},
+    time::{LATEST, in_words, to_micros},
 };
 
 /// Longest detail kept of an attempt, in bytes: an error message or an answer, not a log.
@@ -352,7 +352,7 @@ fn untried(task: &ClaimedTask, try_at: Timestamp) -> After {
 /// What is said about a task that was not tried in time.
 fn expired(task: &ClaimedTask) -> String {
     match task.expiry.at {
-        Some(at) => format!("expired: was to start before {at}"),
+        Some(at) => format!("expired: was to start before {}", in_words(at)),
         None => "expired".to_owned(),
     }
 }

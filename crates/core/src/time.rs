@@ -175,6 +175,11 @@ pub fn from_milliseconds(milliseconds: i64) -> Result<Timestamp, jiff::Error> {
     }
 }
 
+/// An instant within a sentence, to the second: `2026-01-05 07:59:59 UTC`.
+pub fn in_words(at: Timestamp) -> String {
+    at.strftime("%F %T UTC").to_string()
+}
+
 /// Cuts an instant to whole microseconds, the precision the store keeps, and to [`LATEST`].
 pub fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(LATEST)

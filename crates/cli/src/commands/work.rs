@@ -219,7 +219,11 @@ impl Worker {
             Event::Ended(held, Err(error)) => {
                 self.holdings.lose(held);
                 self.holdings.give_back(held);
-                let what = format!("the program cannot be started: {error}");
+                let program = self.program.argv.first().map(|it| it.to_string_lossy());
+                let what = format!(
+                    "`{}` cannot be started: {error}",
+                    program.unwrap_or_default()
+                );
                 self.failure.get_or_insert(Failure::usage(what));
             }
             Event::Reported(_, Ok(Ok(_))) => self.holdings.reported(Vec::new()),

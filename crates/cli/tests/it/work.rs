@@ -235,7 +235,7 @@ fn wk_02_what_cannot_work_is_said_at_once() {
         (
             &["work", KIND, "--", "/no/such/program"][..],
             2,
-            "the program cannot be started",
+            "`/no/such/program` cannot be started",
         ),
         (
             &["work", "OTHER", "--", "/bin/true"],

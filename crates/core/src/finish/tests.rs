@@ -387,7 +387,10 @@ fn wk_06_an_expired_task_ends_untried() {
         assert!(end.is_final() && !end.tried && end.needs_attempt_row());
         assert_eq!(end.ended.outcome, "expired");
         let detail = end.detail.unwrap();
-        assert_eq!(detail, "expired: was to start before 2026-01-05T07:59:59Z");
+        assert_eq!(
+            detail,
+            "expired: was to start before 2026-01-05 07:59:59 UTC"
+        );
     }
 }
 

@@ -9,6 +9,7 @@ use super::{Status, Task};
 use crate::{
     pace::{PUT_OFF, Pace, Rate},
     plan::{Cancelled, Pause},
+    time::in_words,
     work::Deliver,
 };
 
@@ -80,30 +81,35 @@ impl Why {
 
     /// In English.
     pub fn sentence(&self) -> String {
-        let at = |at: &Option<Timestamp>| at.map_or_else(String::new, |at| format!(" at {at}"));
+        let at = |at: &Option<Timestamp>| {
+            at.map_or_else(String::new, |at| format!(" at {}", in_words(at)))
+        };
         let because = |error: &Option<String>| {
             error
                 .as_deref()
                 .map_or_else(String::new, |error| format!(": {error}"))
         };
         match self {
-            Self::Waiting { until } => format!("Waiting until {until}."),
+            Self::Waiting { until } => format!("Waiting until {}.", in_words(*until)),
             Self::Retrying { until, error } => format!(
-                "The last attempt failed{}. The next one is at {until}.",
-                because(error)
+                "The last attempt failed{}. The next one is at {}.",
+                because(error),
+                in_words(*until)
             ),
             Self::Paused { due_at, pause } => format!(
-                "Due at {due_at}, but its kind is paused by {} since {}{}{}.",
+                "Due at {}, but its kind is paused by {} since {}{}{}.",
+                in_words(*due_at),
                 pause.by,
-                pause.since,
+                in_words(pause.since),
                 pause.until.map_or_else(
                     || " until it is resumed".to_owned(),
-                    |it| format!(" until {it}")
+                    |it| format!(" until {}", in_words(it))
                 ),
                 because(&pause.note)
             ),
             Self::RateLimited { turn_at, rate } => {
-                format!("Waiting for its turn ({turn_at}): at most {rate} may start.")
+                let turn = in_words(*turn_at);
+                format!("Waiting for its turn ({turn}): at most {rate} may start.")
             }
             Self::Due {
                 due_at,
@@ -117,20 +123,23 @@ impl Why {
                 let rate = rate.map_or_else(String::new, |rate| {
                     format!("; at most {rate} of its kind may start")
                 });
-                format!("Due since {due_at}; {nobody}{rate}.")
+                format!("Due since {}; {nobody}{rate}.", in_words(*due_at))
             }
             Self::Running { since, node } => {
                 let node = node
                     .as_deref()
                     .map_or_else(String::new, |it| format!(" on {it}"));
-                let since = since.map_or_else(String::new, |it| format!(" since {it}"));
+                let since = since.map(|it| format!(" since {}", in_words(it)));
+                let since = since.unwrap_or_default();
                 format!("Running{node}{since}.")
             }
             Self::Done { at: done } => format!("Done{}.", at(done)),
             Self::Failed { at: failed, error } => {
                 format!("Failed{}, no retries left{}.", at(failed), because(error))
             }
-            Self::Cancelled { by: Some(by) } => format!("Cancelled by {} at {}.", by.by, by.at),
+            Self::Cancelled { by: Some(by) } => {
+                format!("Cancelled by {} at {}.", by.by, in_words(by.at))
+            }
             Self::Cancelled { by: None } => "Cancelled.".to_owned(),
         }
     }
@@ -231,11 +240,17 @@ mod tests {
         };
         let due = "no node has started it yet; at most 5/min of its kind may start.";
         assert_eq!(why(facts).name(), "due");
-        assert_eq!(why(facts).sentence(), format!("Due since {due_at}; {due}"));
+        assert_eq!(
+            why(facts).sentence(),
+            format!("Due since {}; {due}", in_words(due_at))
+        );
         (facts.deliver, facts.pace) = (Deliver::Pull, None);
         assert_eq!(
             why(facts).sentence(),
-            format!("Due since {due_at}; no worker has taken it yet.")
+            format!(
+                "Due since {}; no worker has taken it yet.",
+                in_words(due_at)
+            )
         );
         task.detail = Some(PUT_OFF.to_owned());
         (facts.task, facts.pace) = (&task, Some(&pace));
@@ -256,15 +271,20 @@ mod tests {
             assert_eq!(
                 sentence_of(&task, Some(&pause), None, now),
                 format!(
-                    "Due at {due_at}, but its kind is paused by ada since {} until it is resumed: \
+                    "Due at {}, but its kind is paused by ada since {} until it is resumed: \
                      the mail server moves.",
-                    at(0)
+                    in_words(due_at),
+                    in_words(at(0))
                 )
             );
         }
         (pause.until, pause.note) = (Some(at(60)), None);
         let sentence = sentence_of(&task, Some(&pause), None, at(0));
-        assert!(sentence.ends_with(&format!("since {} until {}.", at(0), at(60))));
+        assert!(sentence.ends_with(&format!(
+            "since {} until {}.",
+            in_words(at(0)),
+            in_words(at(60))
+        )));
     }
 
     #[test]
@@ -298,11 +318,14 @@ mod tests {
         let early = due_at - jiff::SignedDuration::from_secs(1);
         assert_eq!(
             sentence_of(&waiting, None, Some(&pace), early),
-            format!("Waiting until {due_at}.")
+            format!("Waiting until {}.", in_words(due_at))
         );
         assert_eq!(
             sentence_of(&waiting, None, None, late),
-            format!("Due since {due_at}; no node has started it yet.")
+            format!(
+                "Due since {}; no node has started it yet.",
+                in_words(due_at)
+            )
         );
     }
 }
