@@ -54,13 +54,14 @@ def process(*command: str | Path, env: dict[str, str], cwd: Path) -> Iterator[su
         running.wait(30)
 
 
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(params=["sqlite", "postgres"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A node that signs its calls."""
+    database = os.environ["EXAMPLES_POSTGRES"] if request.param == "postgres" else "sqlite:almanack.db"
     listen, env = free_address(), {"ALMANACK_WEBHOOK_SECRET": SECRET}
     settings = ["outbound.allow=127.0.0.1", "callback.secret=env:ALMANACK_WEBHOOK_SECRET", "server.shutdown_delay=0s"]
     settings = [it for setting in settings for it in ("--set", setting)]
-    with process(BINARY, "serve", "--listen", listen, *settings, env=env, cwd=tmp_path):
+    with process(BINARY, "serve", "--database", database, "--listen", listen, *settings, env=env, cwd=tmp_path):
         eventually(lambda: httpx.get(f"http://{listen}/healthz").is_success or None)
         yield f"http://{listen}"
 
@@ -81,7 +82,8 @@ def test_wk_08_articles_are_published_at_their_time_and_once(language: str, node
     if language == "typescript":
         shutil.copy(HERE / "publish-typescript/service.mjs", folder)
     with process(*SERVICES[language], env=env, cwd=folder), httpx.Client(base_url=f"http://{listen}") as service:
-        article = "/articles/42"
+        number = time.time_ns()
+        article = f"/articles/{number}"
         eventually(lambda: service.get(article).status_code == 404 or None)
         first = service.put(article, json={"publish_at": "2100-01-04T08:00:00Z"})
         assert first.json() == {"rule": "created"}, first.text
@@ -92,10 +94,10 @@ def test_wk_08_articles_are_published_at_their_time_and_once(language: str, node
             return service.get(article).json()["state"] == "PUBLISHED" or None
 
         eventually(published)
-        task = httpx.get(f"{node}/api/v1/tasks/ARTICLE_PUBLISH/article:42")
+        task = httpx.get(f"{node}/api/v1/tasks/ARTICLE_PUBLISH/article:{number}")
         eventually(lambda: httpx.get(task.url).json()["status"] == "SUCCESS" or None)
         # A call that is not Almanack's has no effect.
-        assert service.post("/callbacks/publish", json={"subject": "article:42"}).status_code == 401
+        assert service.post("/callbacks/publish", json={"subject": f"article:{number}"}).status_code == 401
         assert service.get(article).json()["published"] == 1
 
 

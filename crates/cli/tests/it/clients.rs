@@ -24,8 +24,36 @@ fn client_of(address: SocketAddr) -> Client {
     Client::new(&format!("http://{address}")).unwrap()
 }
 
-async fn node(toml: &str) -> (Home, Process, Client) {
-    let home = Home::with(toml);
+/// Each test on a node of either database.
+macro_rules! on_both_databases {
+    ($($test:ident,)*) => {
+        mod sqlite {
+            $(#[tokio::test] async fn $test() { super::$test("sqlite:almanack.db").await; })*
+        }
+        mod postgres {
+            $(#[tokio::test] async fn $test() {
+                let schema = almanack_testkit::postgres::Schema::create().await;
+                super::$test(schema.url()).await;
+            })*
+        }
+    };
+}
+
+on_both_databases! {
+    wk_08_the_rust_client_puts_moves_reads_and_withdraws,
+    wk_08_the_rust_client_sends_many_and_events,
+    wk_08_the_rust_client_writes_schedules,
+    wk_08_a_rust_worker_ends_tasks_while_nodes_come_and_go,
+    wk_08_a_rust_worker_gives_back_what_it_cannot_end,
+    wk_08_the_rust_client_holds_kinds_and_changes_in_bulk,
+}
+
+fn home(database: &str, toml: &str) -> Home {
+    Home::with(&format!("[database]\nurl = \"{database}\"\n{toml}"))
+}
+
+async fn node(database: &str, toml: &str) -> (Home, Process, Client) {
+    let home = home(database, toml);
     let node = Process::node(&home, free_address(), &[]).ready().await;
     let client = client_of(node.address);
     (home, node, client)
@@ -35,9 +63,8 @@ fn later() -> Timestamp {
     LATER.parse().unwrap()
 }
 
-#[tokio::test]
-async fn wk_08_the_rust_client_puts_moves_reads_and_withdraws() {
-    let (_home, _node, client) = node(NODE).await;
+async fn wk_08_the_rust_client_puts_moves_reads_and_withdraws(database: &str) {
+    let (_home, _node, client) = node(database, NODE).await;
     let subject = "article/42 ä";
     let put = Put::new("PUSHED", subject, later()).revision(1);
     let put = put.payload(&json!({ "n": 1 })).unwrap().priority(7);
@@ -71,9 +98,8 @@ async fn wk_08_the_rust_client_puts_moves_reads_and_withdraws() {
     assert_eq!(retried.receipt.rule, Rule::Reinserted);
 }
 
-#[tokio::test]
-async fn wk_08_the_rust_client_sends_many_and_events() {
-    let (_home, _node, client) = node(NODE).await;
+async fn wk_08_the_rust_client_sends_many_and_events(database: &str) {
+    let (_home, _node, client) = node(database, NODE).await;
     let puts = [
         Put::new("PUSHED", "a", later()),
         Put::new("UNKNOWN", "b", later()),
@@ -99,9 +125,8 @@ async fn wk_08_the_rust_client_sends_many_and_events() {
     assert_eq!(rules, [Rule::Created, Rule::Cancelled]);
 }
 
-#[tokio::test]
-async fn wk_08_the_rust_client_writes_schedules() {
-    let (_home, _node, client) = node(NODE).await;
+async fn wk_08_the_rust_client_writes_schedules(database: &str) {
+    let (_home, _node, client) = node(database, NODE).await;
     let target: Target =
         serde_json::from_value(json!({ "type": "task", "kind": "PUSHED", "subject": "s" }))
             .unwrap();
@@ -134,9 +159,8 @@ async fn until(client: &Client, subject: &str, fits: impl Fn(&Task) -> bool) -> 
     .await
 }
 
-#[tokio::test]
-async fn wk_08_a_rust_worker_ends_tasks_while_nodes_come_and_go() {
-    let home = Home::with(PULLING);
+async fn wk_08_a_rust_worker_ends_tasks_while_nodes_come_and_go(database: &str) {
+    let home = home(database, PULLING);
     let address = free_address();
     let mut node = Process::node(&home, address, &[]).ready().await;
     let client = client_of(address);
@@ -176,9 +200,8 @@ async fn wk_08_a_rust_worker_ends_tasks_while_nodes_come_and_go() {
     running.await.unwrap().unwrap();
 }
 
-#[tokio::test]
-async fn wk_08_a_rust_worker_gives_back_what_it_cannot_end() {
-    let (_home, _node, client) = node(PULLING).await;
+async fn wk_08_a_rust_worker_gives_back_what_it_cannot_end(database: &str) {
+    let (_home, _node, client) = node(database, PULLING).await;
     client
         .put(Put::new("PULLED", "slow", from_now(0)))
         .await
@@ -195,9 +218,8 @@ async fn wk_08_a_rust_worker_gives_back_what_it_cannot_end() {
     assert_eq!((task.status, task.attempt), (Status::Init, 0));
 }
 
-#[tokio::test]
-async fn wk_08_the_rust_client_holds_kinds_and_changes_in_bulk() {
-    let (_home, _node, client) = node(PULLING).await;
+async fn wk_08_the_rust_client_holds_kinds_and_changes_in_bulk(database: &str) {
+    let (_home, _node, client) = node(database, PULLING).await;
     let held = client.pause_kind("PULLED", None, Some("deploy")).await;
     assert!(held.unwrap().paused.is_some());
     let kinds = client.kinds().await.unwrap().kinds;

@@ -213,6 +213,33 @@ async fn a_node_shows_its_counters_from_the_start_and_the_size_of_its_store() {
     .await;
 }
 
+/// Those that nobody took, and nobody was to take any more.
+#[tokio::test]
+async fn wk_06_expired_tasks_are_counted() {
+    let home = Home::with("[node]\nlease = \"3s\"\n[kinds.LATE]\ndeliver = \"pull\"\n");
+    let node = Process::node(&home, free_address(), &[]).ready().await;
+    let counted = async |count: u8| {
+        let line = format!("almanack_tasks_expired_total {count}");
+        let text = metrics(node.address).await;
+        text.lines().any(|it| it == line).then_some(())
+    };
+    assert!(counted(0).await.is_some(), "from the start");
+    for subject in ["a", "b"] {
+        let put = [
+            "task",
+            "put",
+            "LATE",
+            subject,
+            "--at",
+            "now",
+            "--expires-after",
+            "1s",
+        ];
+        home.run(&put).expect_data();
+    }
+    eventually("both are counted", async || counted(2).await).await;
+}
+
 /// A tick lives shorter than a batch waits for company.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tick_is_traced_and_leaves_after_its_spans() {
