@@ -17,7 +17,7 @@ use almanack_core::{
 };
 use async_trait::async_trait;
 
-/// Rows that one step changes at most: few enough that others hardly wait for its transaction.
+/// Few enough rows that others hardly wait for the transaction that changes them.
 pub const STEP_ROWS: usize = 500;
 /// Rows that a page of a dry run holds.
 const PAGE_ROWS: usize = 5_000;
@@ -127,6 +127,8 @@ fn page(bulk: &Bulk, reading: Reading, limit: usize) -> TaskFilter {
 pub struct BulkHandler {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
+    /// Rows that one step changes at most: [`STEP_ROWS`].
+    pub step_rows: usize,
 }
 
 impl BulkHandler {
@@ -152,7 +154,7 @@ impl BulkHandler {
 
     /// One page; `None` if it is not ours to walk on any more.
     async fn step(&self, bulk: &Bulk) -> Result<Option<Bulk>, store::Error> {
-        let filter = page(bulk, Reading::Changed, STEP_ROWS);
+        let filter = page(bulk, Reading::Changed, self.step_rows);
         let found = self.store.list_tasks(&filter).await?;
         let (mut next, mut changes) = bulk.next(&found.rows, found.next, self.clock.now());
         let mut rounds = 1..ROUNDS_MAX;

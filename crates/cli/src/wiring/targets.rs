@@ -18,7 +18,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{
-    bulk::BulkHandler,
+    bulk::{BulkHandler, STEP_ROWS},
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
     ping_delivery::PingDeliveryHandler,
@@ -92,6 +92,7 @@ pub(super) fn handlers(own: Own<'_>) -> Result<Handlers> {
     let bulks = BulkHandler {
         store: Arc::clone(store),
         clock: timing.clock.clone(),
+        step_rows: STEP_ROWS,
     };
     Ok(handlers
         .waking(&dispatch)

@@ -113,6 +113,7 @@ async fn wk_07_a_bulk_move_survives_its_nodes_and_moves_each_task_once() {
     let handler = BulkHandler {
         store: Layered::over(Arc::clone(&store), dying),
         clock: Arc::new(ManualClock::at(START)),
+        step_rows: STEP_ROWS,
     };
     while handler.attempt(&task).await.name() != "done" {
         attempts += 1;
@@ -163,6 +164,7 @@ async fn wk_07_what_changed_since_the_dry_run_is_skipped_and_counted() {
     let handler = BulkHandler {
         store: Arc::clone(&store),
         clock: Arc::new(ManualClock::at(START)),
+        step_rows: STEP_ROWS,
     };
     assert_eq!(handler.attempt(&task).await.name(), "done");
     let done = store.load_bulk(bulk.id).await.unwrap().unwrap();

@@ -7,6 +7,7 @@
 
 mod editions;
 mod limits;
+mod operators;
 mod pace;
 mod pings;
 mod schedules;

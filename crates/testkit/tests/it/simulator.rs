@@ -18,9 +18,10 @@
 //!   wrong by up to an hour and drifting;
 //! - `workers`: pull, die, freeze and report late, in the seeds that have some;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
+//! - `operators`: pause and resume kinds, change many tasks at once, in the seeds that have some;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
 //! - `ear`: is notified of every task that ends, in every eighth seed, and often has no time;
-//! - `witness` and `model`: hold every write against what is allowed, at the write;
+//! - `witness`, `model` and `operations`: hold every write against what is allowed, at the write;
 //! - `checks`: read the whole story from its end.
 //!
 //! Checkers only observe. Safety is checked under faults; then the faults stop (in half of the
@@ -35,6 +36,8 @@ pub(crate) mod editions;
 mod faults;
 mod model;
 mod node;
+mod operations;
+mod operators;
 mod record;
 pub(crate) mod schedules;
 mod service;
@@ -71,6 +74,8 @@ pub(crate) struct Options {
     /// Identities with a stream of events each.
     pub(crate) streamed: usize,
     pub(crate) authors: usize,
+    /// Who pause kinds and change many tasks at once.
+    pub(crate) operators: usize,
     /// Attempts at once on a node.
     pub(crate) slots: usize,
     /// Attempts at once of single kinds, in all nodes together.
@@ -90,6 +95,7 @@ impl Default for Options {
             contested: 7,
             streamed: 6,
             authors: 3,
+            operators: 0,
             slots: 6,
             limits_in_all: BTreeMap::new(),
             workers: 0,

@@ -151,7 +151,12 @@ impl Requester {
     }
 
     /// Asks one of the processes; whether an answer came.
-    async fn ask(&self, request: &ChangeRequest, origin: &str, key: Option<OnceKey>) -> bool {
+    pub(super) async fn ask(
+        &self,
+        request: &ChangeRequest,
+        origin: &str,
+        key: Option<OnceKey>,
+    ) -> bool {
         let (reply, answer) = oneshot::channel();
         let call = Call {
             request: request.clone(),
@@ -183,6 +188,7 @@ impl Requester {
         let identities: Vec<&Identity> = match request {
             ChangeRequest::Ask(requests) => requests.iter().map(Request::identity).collect(),
             ChangeRequest::Retry(identity) => vec![identity],
+            ChangeRequest::Operate(_) => Vec::new(),
         };
         for (index, receipt) in receipts.into_iter().enumerate() {
             let Some(receipt) = receipt else { continue };

@@ -57,6 +57,7 @@ impl Story<'_> {
         self.claims_are_in_the_history()?;
         self.calls_had_a_claim()?;
         self.starts_kept_their_pace()?;
+        self.model.operations.check()?;
         match &self.heard {
             Some(heard) => self.every_end_was_reported(heard),
             None => Ok(()),

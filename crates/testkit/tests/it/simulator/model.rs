@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
+    bulk::{Bulk, BulkId},
     finish::Finish,
     reschedule::{Amend, Change, DecisionId, Rule},
     store::{Applied, ClaimId, Finished},
@@ -14,6 +15,8 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+
+use super::operations::Operations;
 
 /// A row as it ought to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,9 +124,10 @@ pub(super) struct Model {
     pub(super) sessions: BTreeMap<ClaimId, String>,
     /// The events that were written with endings, by their ids.
     pub(super) events: BTreeSet<String>,
+    pub(super) operations: Operations,
 }
 
-type Checked<T = ()> = Result<T, String>;
+pub(super) type Checked<T = ()> = Result<T, String>;
 
 impl Model {
     /// A change that the store says it carried out.
@@ -342,6 +346,16 @@ impl Model {
             return Err(format!("{identity} is delivered twice: {other} and {id}"));
         }
         self.rows.insert(id, Row::of(new));
+        Ok(())
+    }
+
+    /// The task that carries a bulk change out, and the row the store says it became.
+    pub(super) fn bulk_written(&mut self, id: BulkId, bulk: &Bulk, row: Option<TaskId>) -> Checked {
+        self.operations.begun(id, bulk);
+        let new = bulk.task(id).map_err(|invalid| invalid.to_string())?;
+        let row = row.ok_or(format!("bulk change {id} was written without its task"))?;
+        self.current.insert(new.identity.clone(), row);
+        self.rows.insert(row, Row::of(&new));
         Ok(())
     }
 

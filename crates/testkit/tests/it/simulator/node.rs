@@ -11,6 +11,7 @@ use std::{
 
 use almanack_core::{
     backoff::Backoff,
+    bulk::BULK_CHANGE,
     event::outgoing,
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
@@ -20,6 +21,7 @@ use almanack_core::{
     time::CorrectedClock,
 };
 use almanack_engine::{
+    bulk::{BulkHandler, Bulks},
     event_delivery::EventDeliveryHandler,
     handlers::Handlers,
     node::{NodeSettings, Ports, admit},
@@ -41,6 +43,7 @@ use super::{
     dice::Dice,
     ear::{self, Ear, Shout},
     faults::{FaultyStore, OnTheWay, Traffic, Weather},
+    operators::{Operation, operate},
     record::Record,
     service::{Caller, Service},
     time::{Barrier, NodeClock, NodeSleeper, TrueClock},
@@ -48,6 +51,8 @@ use super::{
 
 /// A node's clock is wrong by at most this.
 const SKEW_US_MAX: i64 = 3_600_000_000;
+/// So few that a bulk change takes many steps.
+const STEP_ROWS: usize = 2;
 /// The kind of which a node runs only one at a time.
 pub(super) const NARROW: &str = "NARROW";
 
@@ -92,6 +97,7 @@ pub(super) struct Call {
 pub(super) enum ChangeRequest {
     Ask(Vec<Request>),
     Retry(Identity),
+    Operate(Operation),
 }
 
 /// One receipt per request, `None` where there was nothing to withdraw or retry, or where it would
@@ -267,7 +273,12 @@ fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -
         barrier: Arc::clone(&barrier),
         claimed_by: Arc::clone(&barrier),
     };
-    let mut handlers = Handlers::new(Arc::new(handler));
+    let bulks = BulkHandler {
+        store: Arc::clone(&store),
+        clock: clock.clone(),
+        step_rows: STEP_ROWS,
+    };
+    let mut handlers = Handlers::new(Arc::new(handler)).with(kind(BULK_CHANGE), Arc::new(bulks));
     if let Some(ear) = world.ear.clone() {
         let shout = Shout {
             ear,
@@ -333,6 +344,10 @@ async fn live(
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(ports.store.clone(), ports.clock.clone(), kinds);
+    let bulks = Bulks {
+        store: ports.store.clone(),
+        clock: ports.clock.clone(),
+    };
     let name = settings.name.clone();
     let work = Work::new(ports.clone(), settings.runner.clone());
     match admit(ports, settings).await {
@@ -343,7 +358,7 @@ async fn live(
             tokio::select! {
                 biased;
                 () = node.run(stop) => {}
-                () = serve(Arc::new(rescheduler), calls) => {}
+                () = serve(Arc::new((rescheduler, bulks)), calls) => {}
             }
             record.note(&name, "is gone");
         }
@@ -351,13 +366,13 @@ async fn live(
 }
 
 /// Answers calls, many at a time, for as long as the process lives.
-async fn serve(rescheduler: Arc<Rescheduler>, mut calls: mpsc::UnboundedReceiver<Call>) {
+async fn serve(entry: Arc<(Rescheduler, Bulks)>, mut calls: mpsc::UnboundedReceiver<Call>) {
     let mut answering = JoinSet::new();
     loop {
         tokio::select! {
             biased;
             Some(call) = calls.recv() => {
-                answering.spawn(answer(Arc::clone(&rescheduler), call));
+                answering.spawn(answer(Arc::clone(&entry), call));
             }
             Some(_) = answering.join_next() => {}
             else => std::future::pending().await,
@@ -365,10 +380,14 @@ async fn serve(rescheduler: Arc<Rescheduler>, mut calls: mpsc::UnboundedReceiver
     }
 }
 
-async fn answer(rescheduler: Arc<Rescheduler>, call: Call) {
+async fn answer(entry: Arc<(Rescheduler, Bulks)>, call: Call) {
+    let (rescheduler, bulks) = &*entry;
     let (origin, _on_the_way) = (&call.origin, call.on_the_way);
     let reply = match (call.request, call.key) {
         (ChangeRequest::Retry(identity), _) => one(rescheduler.retry(&identity, origin).await),
+        (ChangeRequest::Operate(operation), _) => {
+            operate((rescheduler, bulks), operation, origin).await
+        }
         (ChangeRequest::Ask(requests), Some(key)) => {
             match rescheduler.ask_once(key, requests, origin).await {
                 Ok(receipts) => Ok(receipts.into_iter().map(Some).collect()),

@@ -93,6 +93,7 @@ impl Stage {
         let until = self.world.truth.now() + self.options.trouble;
         let mut requesters = self.send_requesters(until);
         // Dropped at the end: they work as long as there may be work.
+        let _operators = self.send_operators(until);
         let _workers = self.send_workers();
         self.trouble(until).await;
         self.heal();
@@ -108,21 +109,34 @@ impl Stage {
 
     fn send_requesters(&self, until: Timestamp) -> JoinSet<()> {
         let mut requesters = JoinSet::new();
-        let requester = |name: String| Requester {
+        for number in 0..self.options.authors {
+            let (author, contested) = (format!("author-{number}"), self.options.contested);
+            requesters.spawn(self.requester(author).write(contested, until));
+        }
+        let streams = authors::streamed(self.options.streamed);
+        for (number, identity) in streams.into_iter().enumerate() {
+            let queue = self.requester(format!("queue-{number}"));
+            requesters.spawn(queue.deliver(identity, until));
+        }
+        requesters
+    }
+
+    fn send_operators(&self, until: Timestamp) -> JoinSet<()> {
+        let mut sent = JoinSet::new();
+        for number in 0..self.options.operators {
+            let operator = self.requester(format!("operator-{number}"));
+            sent.spawn(operator.operate(until));
+        }
+        sent
+    }
+
+    fn requester(&self, name: String) -> Requester {
+        Requester {
             name,
             world: self.world.clone(),
             dice: self.dice.fork(),
             notes: Arc::clone(&self.notes),
-        };
-        for number in 0..self.options.authors {
-            let contested = self.options.contested;
-            requesters.spawn(requester(format!("author-{number}")).write(contested, until));
         }
-        let streams = authors::streamed(self.options.streamed);
-        for (number, identity) in streams.into_iter().enumerate() {
-            requesters.spawn(requester(format!("queue-{number}")).deliver(identity, until));
-        }
-        requesters
     }
 
     fn send_workers(&self) -> JoinSet<()> {

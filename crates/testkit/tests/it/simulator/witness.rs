@@ -4,14 +4,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use almanack_core::{
+    bulk::{Bulk, BulkId},
     event::outgoing::gather,
     finish::Finish,
     reschedule::{Change, Receipt},
     store::{
-        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Finished, HistoryPage, OnceKey,
-        Result, Store, TaskFilter,
+        Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, Error, Finished, HistoryPage,
+        OnceKey, PausedKind, Result, Store, TaskFilter,
     },
-    task::{ClaimedTask, Identity, TaskId},
+    task::{ClaimedTask, Identity, Kind, TaskId},
 };
 use almanack_testkit::{fixture::START, layer::Layer};
 use async_trait::async_trait;
@@ -269,6 +270,11 @@ impl Layer for Witness {
         let session = request.session.clone();
         self.model().sessions.insert(claim_id, session);
         let claimed = self.must(below.claim(request).await).unwrap_or_default();
+        let now = self.truth.now() + self.tolerance();
+        for task in &claimed.tasks {
+            let checked = self.model().operations.taken(&task.identity.kind, now);
+            self.record.check(checked);
+        }
         self.saw_taken(below, &node, claim_id, &claimed.tasks).await;
         Ok(claimed)
     }
@@ -285,6 +291,84 @@ impl Layer for Witness {
         let taken = taken.unwrap_or_default();
         self.saw_taken(below, &node, claim_id, &taken).await;
         Ok(taken)
+    }
+
+    async fn pause_kind(&self, below: &dyn Store, paused: &PausedKind) -> Result<()> {
+        self.must(below.pause_kind(paused).await);
+        self.record
+            .note(&paused.pause.by, format_args!("pauses {}", paused.kind));
+        self.model().operations.paused(paused);
+        Ok(())
+    }
+
+    async fn resume_kind(&self, below: &dyn Store, kind: &Kind, now: Timestamp) -> Result<bool> {
+        let resumed = self.must(below.resume_kind(kind, now).await);
+        self.record.note("operator", format_args!("resumes {kind}"));
+        self.model().operations.resumed(kind);
+        Ok(resumed.unwrap_or_default())
+    }
+
+    async fn create_bulk(&self, below: &dyn Store, bulk: &Bulk) -> Result<BulkId> {
+        let id = below.create_bulk(bulk).await?;
+        let what = format!("begins bulk {id}: {}", bulk.request.action);
+        self.record.note(&bulk.requested_by, what);
+        let identity = id.identity().map_err(|invalid| Error::Unreadable {
+            what: invalid.to_string(),
+        })?;
+        let row = below.load_current(&[identity]).await?.pop().flatten();
+        let row = row.map(|row| row.id);
+        let checked = self.model().bulk_written(id, bulk, row);
+        self.record.check(checked);
+        Ok(id)
+    }
+
+    async fn advance_bulk(
+        &self,
+        below: &dyn Store,
+        bulk: &Bulk,
+        changes: Vec<Change>,
+    ) -> Result<Option<(Bulk, Vec<Applied>)>> {
+        let answer = below.advance_bulk(bulk, changes.clone()).await;
+        let answer = self.must(answer).flatten();
+        let Some((after, applied)) = &answer else {
+            let what = format!("bulk {} is not at step {}", bulk.id, bulk.step);
+            self.record.note("bulk", what);
+            return Ok(answer);
+        };
+        let what = format!(
+            "bulk {} changed {} of {}",
+            bulk.id, after.changed, after.matched
+        );
+        self.record.note("bulk", what);
+        let pairs = changes.iter().zip(applied.iter().copied());
+        let carried_out: Vec<_> = pairs
+            .filter(|(_, applied)| *applied != Applied::Lost)
+            .collect();
+        self.saw_changes(below, &carried_out).await;
+        let mut model = self.model();
+        let Model {
+            rows, operations, ..
+        } = &mut *model;
+        let checked = operations.advanced(after, (&changes, applied), rows);
+        self.record.check(checked);
+        drop(model);
+        Ok(answer)
+    }
+
+    async fn cancel_bulk(
+        &self,
+        below: &dyn Store,
+        id: BulkId,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let stopped = self.must(below.cancel_bulk(id, by, now).await);
+        let stopped = stopped.unwrap_or_default();
+        if stopped {
+            self.record.note(by, format_args!("stops bulk {id}"));
+            self.model().operations.stopped(id);
+        }
+        Ok(stopped)
     }
 
     async fn finish(&self, below: &dyn Store, finishes: Vec<Finish>) -> Result<Vec<Finished>> {
