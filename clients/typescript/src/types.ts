@@ -106,9 +106,15 @@ export interface Task {
 
 /** Which tasks; everything that is given must fit. */
 export interface TaskFilter {
+  /** Numbers of rows, separated by commas. */
+  task_id?: string;
+  /** Almanack's own kinds, or only the others. */
+  internal?: boolean;
   kind?: string;
   /** How the subject begins. */
   subject_prefix?: string;
+  /** A part of the subject. */
+  subject_contains?: string;
   status?: Status;
   live?: boolean;
   tag?: string;

@@ -14,11 +14,20 @@ use crate::{
 /// Which tasks; everything that is given must fit.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Filter {
+    /// Numbers of rows, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Almanack's own kinds, or only the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internal: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// How the subject begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject_prefix: Option<String>,
+    /// A part of the subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject_contains: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// Waiting, to be retried, or running.
@@ -48,8 +57,11 @@ impl Filter {
 
     pub(crate) fn ask(&self, request: Request) -> Request {
         request
+            .query("task_id", self.task_id.as_ref())
+            .query("internal", self.internal)
             .query("kind", self.kind.as_ref())
             .query("subject_prefix", self.subject_prefix.as_ref())
+            .query("subject_contains", self.subject_contains.as_ref())
             .query("status", self.status)
             .query("live", self.live)
             .query("tag", self.tag.as_ref())

@@ -89,7 +89,7 @@ pub enum Unclear {
     NoTime,
     #[error("{0} takes neither by_s nor to; only move does")]
     Timeless(Action),
-    #[error("by_s must not be 0, and be at most ten years either way")]
+    #[error("the shift must not be 0, and be at most ten years either way")]
     By,
 }
 
@@ -112,7 +112,7 @@ impl BulkRequest {
     pub fn check(&self) -> Result<(), Unclear> {
         let by_max = BY_MAX.as_secs();
         match (self.action, self.by_s, self.to) {
-            _ if self.filter.is_empty() => Err(Unclear::NoFilter),
+            _ if self.filter.is_wide() => Err(Unclear::NoFilter),
             (Action::Move, Some(0), _) => Err(Unclear::By),
             (Action::Move, Some(by), None) if !(-by_max..=by_max).contains(&by) => Err(Unclear::By),
             (Action::Move, Some(_), None) | (Action::Move, None, Some(_)) => Ok(()),

@@ -43,7 +43,7 @@ pub use monitor::{MonitorKey, MonitorKeys, MonitorStore};
 pub use newsletter::{NewsletterStore, SubscriberCount, SubscriberFilter};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, Coming, ComingTasks, Kinds, OverviewStore,
-    SlotLine, StatusCount, TaskLine, TaskSearch,
+    SlotLine, StatusCount, TaskLine,
 };
 pub use pace::{PaceStore, PausedKind, StartRequest};
 pub use page::{EXAMINED_MAX, Page};

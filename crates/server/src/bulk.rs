@@ -58,7 +58,7 @@ pub(crate) struct BulksQuery {
     cursor: Option<String>,
 }
 
-pub(crate) struct Numbered(BulkId);
+pub(crate) struct Numbered(pub(crate) BulkId);
 
 impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     type Rejection = Problem;
@@ -70,7 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     }
 }
 
-fn bulks(state: &AppState) -> Bulks {
+pub(crate) fn bulks(state: &AppState) -> Bulks {
     Bulks {
         store: Arc::clone(&state.changes),
         clock: Arc::clone(&state.clock),

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::event::outgoing::{KIND, count_of, subscriber};
-use almanack_core::store::TaskSearch;
+use almanack_core::store::TaskFilter;
 use almanack_core::task::{Kind, Status};
 
 use crate::prelude::*;
@@ -71,14 +71,14 @@ pub(crate) async fn list_subscriptions(State(state): App) -> Result<Json<Subscri
         .collect();
     let mut counted_some = false;
     for status in [Status::Init, Status::Running, Status::Fail] {
-        let search = TaskSearch {
+        let filter = TaskFilter {
             kind: Kind::parse(KIND).ok(),
             status: Some(status),
-            among: AMONG,
+            among: Some(AMONG),
             limit: COUNTED_MAX,
-            ..TaskSearch::default()
+            ..TaskFilter::default()
         };
-        let found = state.store.search_tasks(&search).await?;
+        let found = state.store.search_tasks(&filter).await?;
         for task in &found {
             let Some(name) = subscriber(&task.identity) else {
                 continue;

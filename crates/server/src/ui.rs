@@ -72,7 +72,7 @@ mod prelude {
 
     pub(crate) use super::authentication::{again, with_status};
     pub(crate) use super::equivalent::Equivalent;
-    pub(crate) use super::form::{self, Filled, Question, ask, button, form, hidden, seal, see};
+    pub(crate) use super::form::{self, Filled, Question, ask, button, form, hidden, see};
     pub(crate) use super::lang::{Lang, pick, say, words};
     pub(crate) use super::layout::{badges, facts, options, section, table};
     pub(crate) use super::links::{self, task_path};

@@ -8,12 +8,13 @@
 use almanack_core::{
     store::{
         COUNTED_MAX, CountBy, GROUPS_MAX, Page, Reading, Result, TaskCount, TaskCounts, TaskFilter,
+        TaskLine,
     },
     task::{Kind, Status, Task, TaskId},
 };
 
 use crate::{
-    overview::part,
+    overview::{internal, line_columns, part},
     row::{self, Listing, Value, listing, most, one_more, values},
     session::Session,
     task::columns,
@@ -36,6 +37,22 @@ pub(crate) const EXAMINED_TO: &str =
 pub(crate) const TAGGED_TO: &str = "select task_id from task_tag where tag = $1 and task_id < $2 \
      order by task_id desc limit 1 offset $3";
 
+/// Whether a text that may be null contains a part that may be unset. Both are lowered.
+macro_rules! contains {
+    ($text:literal, $part:literal) => {
+        concat!(
+            "(cast(",
+            $part,
+            " as text) is null or replace(",
+            $text,
+            ", ",
+            $part,
+            ", '') <> ",
+            $text,
+            ")"
+        )
+    };
+}
 /// What a filter says of a row whose number is `$id`. What is not set is null.
 macro_rules! fits {
     ($id:literal, $prefix:literal, $detail:literal, $tags:literal) => {
@@ -51,14 +68,15 @@ macro_rules! fits {
             ") and (cast($6 as bigint) is null or $6 = case when t.status = 'RUNNING' \
              or t.due_at_us is not null then 1 else 0 end) \
              and (cast($7 as bigint) is null or t.execute_at_us >= $7) \
-             and (cast($8 as bigint) is null or t.execute_at_us < $8) \
-             and (cast($9 as text) is null or replace(",
-            $detail,
-            ", $9, '') <> ",
-            $detail,
-            ") and (cast($10 as text) is null or ",
+             and (cast($8 as bigint) is null or t.execute_at_us < $8) and ",
+            contains!($detail, "$9"),
+            " and (cast($10 as text) is null or ",
             $tags,
-            ")"
+            ") and ",
+            contains!("lower(t.subject)", "$11"),
+            " and (cast($12 as text) is null or replace($12, ' ' || t.id || ' ', '') <> $12) \
+             and (cast($13 as bigint) is null \
+             or $13 = case when replace($14, ' ' || t.kind || ' ', '') = $14 then 0 else 1 end)"
         )
     };
 }
@@ -85,7 +103,7 @@ macro_rules! fits_postgres {
         )
     };
 }
-/// A statement over all rows, and over those of the tag `$11`, for either database: `what` is
+/// A statement over all rows, and over those of the tag `$15`, for either database: `what` is
 /// selected, `join` follows the task, and `end` the conditions. SQLite keeps the order of a `cross
 /// join`.
 macro_rules! texts {
@@ -116,7 +134,7 @@ macro_rules! texts {
                     " from task_tag g cross join task t on t.id = g.task_id",
                     $sqlite,
                     fits_sqlite!("g.task_id"),
-                    " and g.tag = $11",
+                    " and g.tag = $15",
                     $tagged
                 ),
                 concat!(
@@ -125,7 +143,7 @@ macro_rules! texts {
                     " from task_tag g join task t on t.id = g.task_id",
                     $postgres,
                     fits_postgres!("g.task_id"),
-                    " and g.tag = $11",
+                    " and g.tag = $15",
                     $tagged
                 ),
             ],
@@ -138,8 +156,8 @@ macro_rules! list {
             $columns,
             sqlite " left join claim c on c.id = t.claim_id",
             postgres " left join claim c on c.id = t.claim_id",
-            " order by t.id desc limit $11",
-            tagged " order by g.task_id desc limit $12"
+            " order by t.id desc limit $15",
+            tagged " order by g.task_id desc limit $16"
         )
     };
 }
@@ -149,8 +167,8 @@ macro_rules! groups {
             concat!($name, ", count(*)"),
             sqlite $sqlite,
             postgres $postgres,
-            " group by 1 order by 2 desc, 1 limit $11",
-            tagged " group by 1 order by 2 desc, 1 limit $12"
+            " group by 1 order by 2 desc, 1 limit $15",
+            tagged " group by 1 order by 2 desc, 1 limit $16"
         )
     };
 }
@@ -165,7 +183,22 @@ pub(crate) struct Texts {
 
 pub(crate) const LIST: Texts = list!(columns!());
 pub(crate) const LIST_BARE: Texts = list!(columns!("cast('null' as text)"));
+/// One line per identity.
+pub(crate) const LINES: Texts = texts!(
+    line_columns!(),
+    sqlite "",
+    postgres "",
+    " and t.is_current order by t.id desc limit $15",
+    tagged " and t.is_current order by g.task_id desc limit $16"
+);
 pub(crate) const COUNT: Texts = texts!("count(*)", sqlite "", postgres "", "", tagged "");
+pub(crate) const COUNT_LINES: Texts = texts!(
+    "count(*)",
+    sqlite "",
+    postgres "",
+    " and t.is_current",
+    tagged " and t.is_current"
+);
 pub(crate) const BY_KIND: Texts = groups!("t.kind", sqlite "", postgres "");
 pub(crate) const BY_STATUS: Texts = groups!("t.status", sqlite "", postgres "");
 /// The tags of a row, one by one.
@@ -199,19 +232,29 @@ async fn examined_to(
         return session.number(TAGGED_TO, &values).await;
     }
     let values = values![before, skipped];
-    session.number(EXAMINED_TO, &values).await
+    let to = session.number(EXAMINED_TO, &values).await?;
+    Ok(to.filter(|to: &i64| *to > lowest(filter)))
 }
 
+/// Nothing from here on is examined: the end of the page before, or what is above the rows asked for.
 fn before(filter: &TaskFilter) -> i64 {
-    filter.before.map_or(i64::MAX, |id| id.0)
+    let before = filter.before.map_or(i64::MAX, |id| id.0);
+    let highest = filter.ids.iter().max();
+    before.min(highest.map_or(i64::MAX, |id| id.0.saturating_add(1)))
+}
+
+/// The last row that can fit.
+fn lowest(filter: &TaskFilter) -> i64 {
+    filter.ids.iter().min().map_or(0, |id| id.0)
 }
 
 /// What a filter looks for from `to` on, in the order of its statements.
 fn wanted(filter: &TaskFilter, to: Option<i64>) -> Vec<Value<'_>> {
     let tags = (!filter.tags.is_empty()).then(|| filter.tags.as_text());
+    let ids = filter.ids.iter().map(|id| format!(" {id} "));
     let mut values = values![
         before(filter),
-        to.unwrap_or(0),
+        to.unwrap_or_else(|| lowest(filter)),
         filter.kind.as_ref().map(Kind::as_str),
         filter.status.map(Status::as_str),
         &filter.subject_prefix,
@@ -220,6 +263,10 @@ fn wanted(filter: &TaskFilter, to: Option<i64>) -> Vec<Value<'_>> {
         filter.to,
         part(filter.error.as_deref()),
         tags,
+        part(filter.subject_contains.as_deref()),
+        (!filter.ids.is_empty()).then(|| ids.collect::<String>()),
+        filter.internal.map(i64::from),
+        internal(),
     ];
     values.extend(filter.tags.iter().next().map(Value::from));
     values
@@ -244,6 +291,34 @@ pub(crate) async fn page(session: &dyn Session, filter: &TaskFilter) -> Result<P
     });
     let page = Page::cut(found.await?, filter.limit, to.map(TaskId), |(id, _)| *id);
     Ok(page.filter_map(|(_, task)| task))
+}
+
+/// A page of lines, newest first.
+pub(crate) async fn lines(session: &dyn Session, filter: &TaskFilter) -> Result<Vec<TaskLine>> {
+    let mut values = wanted(filter, searched_to(session, filter).await?);
+    values.push(most(filter.limit).into());
+    let text = LINES.of(session, filter);
+    session.listed(text, &values, row::LINES).await
+}
+
+/// How many lines fit, on all pages.
+pub(crate) async fn count_lines(session: &dyn Session, filter: &TaskFilter) -> Result<u64> {
+    let filter = TaskFilter {
+        before: None,
+        ..filter.clone()
+    };
+    let values = wanted(&filter, searched_to(session, &filter).await?);
+    let found = session.number(COUNT_LINES.of(session, &filter), &values);
+    Ok(u64::try_from(found.await?.unwrap_or(0)).unwrap_or(0))
+}
+
+/// The last row that is searched for lines, from whichever page.
+async fn searched_to(session: &dyn Session, filter: &TaskFilter) -> Result<Option<i64>> {
+    let first = TaskFilter {
+        before: None,
+        ..filter.clone()
+    };
+    examined_to(session, &first, filter.examines()).await
 }
 
 /// How many fit, in all and by group.

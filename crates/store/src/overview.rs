@@ -14,9 +14,9 @@ use almanack_core::{
     reserved::internal_kinds,
     store::{
         Activity, ActivityFilter, ClaimLine, Coming, Kinds, OverviewStore, Result, SlotLine,
-        StatusCount, TaskLine, TaskSearch,
+        StatusCount, TaskFilter, TaskLine,
     },
-    task::{Kind, Status, TaskId},
+    task::TaskId,
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -27,7 +27,8 @@ use crate::{
         Access::{Moment, Read},
         Database, SqlStore,
     },
-    row::{self, Value, listing, most, values},
+    find,
+    row::{self, listing, most, values},
     session::{Session, asked},
 };
 
@@ -36,22 +37,6 @@ macro_rules! line_columns {
     () => {
         "t.id, t.subject, t.kind, t.status, t.execute_at_us, t.due_at_us, t.attempt, t.max_retry, \
          t.origin, t.node, t.detail, t.created_at_us, t.started_at_us, t.finished_at_us"
-    };
-}
-/// Whether a text that may be null contains a part that may be unset. Both are lowered.
-macro_rules! contains {
-    ($text:literal, $part:literal) => {
-        concat!(
-            "(cast(",
-            $part,
-            " as text) is null or replace(",
-            $text,
-            ", ",
-            $part,
-            ", '') <> ",
-            $text,
-            ")"
-        )
     };
 }
 /// Whether a task's kind is none of a list in one text, each between spaces; null for no list.
@@ -68,7 +53,7 @@ macro_rules! not_of {
         )
     };
 }
-pub(crate) use not_of;
+pub(crate) use {line_columns, not_of};
 
 /// The current rows among the newest `$1`.
 macro_rules! newest_current {
@@ -77,39 +62,6 @@ macro_rules! newest_current {
          (select n.id from task n order by n.id desc limit 1 offset $1), 0) and t.is_current"
     };
 }
-/// Of these, those that a search finds. A filter that is not set is null.
-macro_rules! found {
-    ($detail:literal) => {
-        concat!(
-            newest_current!(),
-            " and (cast($2 as text) is null or t.kind = $2) \
-             and (cast($3 as text) is null or t.status = $3) and ",
-            contains!("lower(t.subject)", "$4"),
-            " and ",
-            contains!($detail, "$5"),
-            " and (cast($6 as text) is null or exists (select 1 from task_tag g \
-             where g.tag = $6 and g.task_id = t.id)) \
-             and (cast($7 as bigint) is null or t.execute_at_us >= $7) \
-             and (cast($8 as bigint) is null or t.execute_at_us < $8) and ",
-            not_of!("$9")
-        )
-    };
-}
-macro_rules! search {
-    ($detail:literal) => {
-        concat!(
-            "select ",
-            line_columns!(),
-            found!($detail),
-            " and t.id < $10 order by t.id desc limit $11"
-        )
-    };
-}
-pub(crate) const SEARCH_SQLITE: &str = search!("lower(t.detail)");
-pub(crate) const SEARCH_POSTGRES: &str = search!("lower(t.detail collate \"C\")");
-pub(crate) const COUNT_SQLITE: &str = concat!("select count(*)", found!("lower(t.detail)"));
-pub(crate) const COUNT_POSTGRES: &str =
-    concat!("select count(*)", found!("lower(t.detail collate \"C\")"));
 pub(crate) const COUNT_STATUSES: &str = concat!(
     "select t.status, count(*)",
     newest_current!(),
@@ -313,18 +265,15 @@ mod tests;
 
 #[async_trait]
 impl<D: Database> OverviewStore for SqlStore<D> {
-    async fn search_tasks(&self, search: &TaskSearch) -> Result<Vec<TaskLine>> {
-        let mut values = searched(search);
-        let before = search.before.map_or(i64::MAX, |id| id.0);
-        values.extend(values![before, most(search.limit)]);
-        let text = D::text(SEARCH_SQLITE, SEARCH_POSTGRES);
-        self.listed("search tasks", text, values, row::LINES).await
+    async fn search_tasks(&self, filter: &TaskFilter) -> Result<Vec<TaskLine>> {
+        self.ask(Read, "search tasks", filter.clone(), asked!(find::lines))
+            .await
     }
 
-    async fn count_found(&self, search: &TaskSearch) -> Result<u64> {
-        let text = D::text(COUNT_SQLITE, COUNT_POSTGRES);
-        let found = self.number("count tasks", text, searched(search)).await?;
-        Ok(u64::try_from(found.unwrap_or(0)).unwrap_or(0))
+    async fn count_found(&self, filter: &TaskFilter) -> Result<u64> {
+        let args = filter.clone();
+        self.ask(Read, "count tasks found", args, asked!(find::count_lines))
+            .await
     }
 
     async fn count_statuses(&self, among: usize, kinds: Kinds) -> Result<Vec<StatusCount>> {
@@ -399,25 +348,14 @@ impl<D: Database> OverviewStore for SqlStore<D> {
     }
 }
 
-/// What a search looks for, in the order of its statements.
-fn searched(search: &TaskSearch) -> Vec<Value<'_>> {
-    values![
-        most(search.among),
-        search.kind.as_ref().map(Kind::as_str),
-        search.status.map(Status::as_str),
-        part(search.containing.as_deref()),
-        part(search.saying.as_deref()),
-        &search.tag,
-        search.from,
-        search.to,
-        left_out(search.kinds),
-    ]
-}
-
 /// The kinds that a list leaves out, as [`not_of`] reads them.
 pub(crate) fn left_out(kinds: Kinds) -> Option<String> {
-    let internal = || internal_kinds().flat_map(|kind| [" ", kind, " "]).collect();
     (kinds == Kinds::Business).then(internal)
+}
+
+/// The internal kinds in one text, each between spaces.
+pub(crate) fn internal() -> String {
+    internal_kinds().flat_map(|kind| [" ", kind, " "]).collect()
 }
 
 async fn upcoming(

@@ -81,6 +81,8 @@ const SHARED: &[&str] = &[
     find::EXAMINED_TO,
     find::LIST.all[0],
     find::LIST.tagged[0],
+    find::LINES.all[0],
+    find::COUNT_LINES.tagged[0],
     find::TAGGED_TO,
     task::LOAD,
     task::LOAD_LIVES,
@@ -217,9 +219,14 @@ fn sf_01_a_list_that_finds_nothing_costs_what_it_examines() {
                 nothing,
                 nothing,
                 nothing,
+                nothing,
+                nothing,
+                nothing,
+                nothing,
                 20
             ];
-            steps(find::LIST.all[0], page, 0, (tasks, count))
+            let listed = steps(find::LIST.all[0], page, 0, (tasks, count));
+            listed + steps(find::LINES.all[0], page, 0, (tasks, count))
         });
         assert!(many <= few * 11 / 10, "{few} for 60, {many} for 6,000");
     }

@@ -53,7 +53,7 @@ use almanack_core::{
         PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore,
         SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StartRequest,
         StatusCount, Store, SubscriberCount, SubscriberFilter, TakenTask, TaskCounts, TaskFilter,
-        TaskLine, TaskSearch, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
+        TaskLine, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
     },
     task::{ClaimedTask, Identity, Kind, Task, TaskId},
     token::Token,
@@ -337,8 +337,8 @@ layered! {
         remove_session(&hash: str) -> ();
     }
     OverviewStore {
-        search_tasks(&search: TaskSearch) -> Vec<TaskLine>;
-        count_found(&search: TaskSearch) -> u64;
+        search_tasks(&filter: TaskFilter) -> Vec<TaskLine>;
+        count_found(&filter: TaskFilter) -> u64;
         count_statuses(among: usize, kinds: Kinds) -> Vec<StatusCount>;
         load_finished(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;
         load_upcoming(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;

@@ -70,8 +70,13 @@ class PutOptions(TypedDict, total=False):
 class TaskFilter(TypedDict, total=False):
     """Which tasks; everything that is given must fit."""
 
+    #: Numbers of rows, separated by commas.
+    task_id: str
+    #: Almanack's own kinds, or only the others.
+    internal: bool
     kind: str
     subject_prefix: str
+    subject_contains: str
     status: Status
     live: bool
     tag: str

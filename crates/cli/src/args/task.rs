@@ -7,6 +7,12 @@ use super::HowMany;
 /// Which tasks.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArguments {
+    /// Only these rows; separate numbers by commas
+    #[arg(long, value_name = "NUMBERS")]
+    pub(crate) id: Option<String>,
+    /// Leave out tasks of Almanack's own kinds
+    #[arg(long)]
+    pub(crate) no_internal: bool,
     /// Only this kind
     #[arg(long)]
     pub(crate) kind: Option<String>,
@@ -16,6 +22,9 @@ pub(crate) struct FilterArguments {
     /// Only subjects with this prefix
     #[arg(long, value_name = "PREFIX")]
     pub(crate) subject: Option<String>,
+    /// Only subjects that contain this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) contains: Option<String>,
     /// Only tasks that wait, will be retried or run
     #[arg(long, conflicts_with = "ended")]
     pub(crate) live: bool,

@@ -29,14 +29,23 @@ pub enum Reading {
 /// Which tasks to list. What is not set fits every row.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct TaskFilter {
+    /// Only these rows.
+    #[serde(rename = "task_id", skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<TaskId>,
+    /// Only kinds of Almanack's own, or only the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internal: Option<bool>,
     /// Only this kind.
     #[serde(deserialize_with = "kind", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Only subjects that start so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject_prefix: Option<String>,
+    /// Only subjects that contain this, in any case of ASCII letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject_contains: Option<String>,
     /// Only this status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
@@ -77,6 +86,16 @@ impl TaskFilter {
     /// Whether every row fits.
     pub fn is_empty(&self) -> bool {
         *self == self.page_alone()
+    }
+
+    /// Whether every row fits but internal ones.
+    pub fn is_wide(&self) -> bool {
+        let internal = None;
+        Self {
+            internal,
+            ..self.clone()
+        }
+        .is_empty()
     }
 
     /// How many rows a page examines at most.

@@ -7,7 +7,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{ClaimId, Result};
+use super::{ClaimId, Result, TaskFilter};
 use crate::{
     history::Decision,
     plan::{Edit, ScheduleName, Slot},
@@ -57,31 +57,6 @@ pub enum Kinds {
     All,
     /// All but [internal](crate::reserved::is_internal) ones.
     Business,
-}
-
-/// Which tasks to look for. Only current rows are found: one line per identity.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TaskSearch {
-    pub kind: Option<Kind>,
-    pub kinds: Kinds,
-    pub status: Option<Status>,
-    /// Only subjects that contain this, in any case of ASCII letters.
-    pub containing: Option<String>,
-    /// Only tasks whose last detail contains this, in any case of ASCII letters.
-    pub saying: Option<String>,
-    /// Only tasks with this tag.
-    pub tag: Option<String>,
-    /// Only tasks whose `execute_at` is not earlier.
-    pub from: Option<Timestamp>,
-    /// Only tasks whose `execute_at` is earlier.
-    pub to: Option<Timestamp>,
-    /// Only rows numbered below this: the cursor of the page before.
-    pub before: Option<TaskId>,
-    /// How many of the newest rows, current or not, are searched at most, counted from the newest
-    /// of all.
-    pub among: usize,
-    /// How many lines at most.
-    pub limit: usize,
 }
 
 /// How many of the newest rows have which status.
@@ -209,11 +184,13 @@ pub struct ActivityFilter {
 /// Reads for pages.
 #[async_trait]
 pub trait OverviewStore: Send + Sync {
-    /// Current rows, newest first.
-    async fn search_tasks(&self, search: &TaskSearch) -> Result<Vec<TaskLine>>;
+    /// Current rows that fit, newest first: one line per identity. Searched are the newest
+    /// [rows](TaskFilter::examines), current or not, counted from the newest of all or, with tags,
+    /// of those that have the first one.
+    async fn search_tasks(&self, filter: &TaskFilter) -> Result<Vec<TaskLine>>;
 
-    /// How many `search` finds, its `before` and `limit` aside; at most `search.among`.
-    async fn count_found(&self, search: &TaskSearch) -> Result<u64>;
+    /// How many of these there are, on all pages.
+    async fn count_found(&self, filter: &TaskFilter) -> Result<u64>;
 
     /// The current ones of `kinds` among the newest `among` rows by status, in the order of a
     /// task's life; a status without rows is left out.

@@ -17,7 +17,7 @@ use almanack_core::{
     plan::{AHEAD_MIN, Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
         self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
-        Store, TaskLine, TaskSearch,
+        Store, TaskFilter, TaskLine,
     },
     task::{Kind, Status, Task, TaskId},
     time::LATEST,
@@ -283,13 +283,13 @@ async fn kinds(
     }
     let limit = usize::try_from(settings.bounds.failing).unwrap_or(0) * 4 + SLOTS;
     for kind in kinds.into_iter().take(KINDS_MAX) {
-        let search = TaskSearch {
+        let filter = TaskFilter {
             kind: Some(kind.clone()),
-            among: AMONG,
+            among: Some(AMONG),
             limit,
-            ..TaskSearch::default()
+            ..TaskFilter::default()
         };
-        let mut lines = store.search_tasks(&search).await?;
+        let mut lines = store.search_tasks(&filter).await?;
         // One that ended lately may be an old row: a task that was moved many times.
         lines.extend(
             finished

@@ -16,10 +16,16 @@ macro_rules! filter {
         $(#[$meta])*
         #[serde(deny_unknown_fields)]
         pub(crate) struct $name {
+            /// Only these rows: numbers (`task_id`), separated by commas; at most 500.
+            task_id: Option<String>,
+            /// Only kinds of Almanack's own (true), or only the others (false).
+            internal: Option<bool>,
             /// Only this kind.
             kind: Option<String>,
             /// Only subjects with this prefix.
             subject_prefix: Option<String>,
+            /// Only subjects that contain this, in any case.
+            subject_contains: Option<String>,
             /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED.
             status: Option<String>,
             /// Only tasks that are waiting, will be retried or are running; or only the others.
@@ -42,8 +48,14 @@ macro_rules! filter {
                     text.as_deref().map(|text| parse_instant(text, path)).transpose()
                 };
                 Ok(TaskFilter {
+                    ids: ids(self.task_id.as_deref())?,
+                    internal: self.internal,
                     kind: self.kind.as_deref().map(Kind::parse).transpose()?,
                     subject_prefix: searched(self.subject_prefix.as_deref(), "subject_prefix")?,
+                    subject_contains: searched(
+                        self.subject_contains.as_deref(),
+                        "subject_contains",
+                    )?,
                     status: self.status.as_deref().map(Status::parse).transpose()?,
                     live: self.live,
                     tags: tags(self.tag.as_deref())?,
@@ -117,6 +129,20 @@ pub(crate) async fn count_tasks(
 ) -> Result<Json<TaskCounts>> {
     let counts = state.store.count_tasks(&query.filter()?, query.by).await?;
     Ok(Json(counts))
+}
+
+/// The numbers of rows; an empty text names none, and must not mean all of them.
+fn ids(given: Option<&str>) -> Result<Vec<TaskId>> {
+    let Some(given) = given else {
+        return Ok(Vec::new());
+    };
+    let ids = given.split(',').map(|id| id.trim().parse().map(TaskId));
+    let ids: Option<Vec<TaskId>> = ids.collect::<Result<_, _>>().ok();
+    ids.filter(|ids| ids.len() <= PAGE_MAX).ok_or_else(|| {
+        Problem::in_query(format!(
+            "task_id must be at most {PAGE_MAX} numbers, separated by commas"
+        ))
+    })
 }
 
 fn tags(given: Option<&str>) -> Result<Tags> {

@@ -7,7 +7,6 @@
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::page;
@@ -101,16 +100,6 @@ pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) 
         (question.equivalent.show(viewer))
     };
     page::page(viewer, place, question.title, &body)
-}
-
-/// A seal that only this session could have computed for a text: it proves that an address is our
-/// own.
-pub(crate) fn seal(viewer: &Viewer, text: &str) -> String {
-    let mut digest = Sha256::new();
-    digest.update(viewer.form_key.len().to_le_bytes());
-    digest.update(&viewer.form_key);
-    digest.update(text);
-    format!("{:x}", digest.finalize())[..32].to_owned()
 }
 
 /// Redirects after a form, so that reloading does not submit it again.

@@ -58,6 +58,15 @@ pub(crate) fn read(clock: &str, zone: &str) -> Result<(Moment, TimeZone), Unread
     Ok((moment, zone))
 }
 
+/// Every instant that such a time may mean.
+pub(crate) fn instants(clock: &str, zone: &str) -> Vec<Timestamp> {
+    match read(clock, zone) {
+        Ok((Moment::One(at), _)) => vec![at],
+        Ok((Moment::Skipped(both) | Moment::Twice(both), _)) => both.to_vec(),
+        Err(_) => Vec::new(),
+    }
+}
+
 fn mean(clock: DateTime, zone: &TimeZone) -> Option<Moment> {
     let at = |offset: Offset| offset.to_timestamp(clock).ok().map(to_micros);
     let both = |a: Offset, b: Offset| {

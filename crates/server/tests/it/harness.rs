@@ -25,6 +25,7 @@ use almanack_core::{
     time::{Clock, CorrectedClock, Sleeper},
 };
 use almanack_engine::{
+    bulk::{BulkHandler, STEP_ROWS},
     editions::EditionSet,
     handlers::Handlers,
     health::Health,
@@ -401,6 +402,18 @@ impl World {
         let request = claim_request(number, self.clock.now(), 1);
         let mut claimed = self.store.claim(request).await.unwrap();
         claimed.tasks.pop().expect("a task is due")
+    }
+
+    /// Carries out the bulk change that is due, as a node would.
+    pub(crate) async fn change_in_bulk(&self, claim: i64) {
+        let task = self.claim(claim).await;
+        let handler = BulkHandler {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            step_rows: STEP_ROWS,
+        };
+        let outcome = handler.attempt(&task).await;
+        self.end(&task, &outcome).await;
     }
 
     /// Ends an attempt now.

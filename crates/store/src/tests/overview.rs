@@ -7,16 +7,14 @@ use crate::{activity, claim, coming, overview, sign_in};
 
 /// Those that both databases share, and those of SQLite alone: these use their parameters in order,
 /// too.
-pub(super) const SHARED: [&str; 22] = [
+pub(super) const SHARED: [&str; 20] = [
     activity::CHANGES_SQLITE,
     activity::CREATIONS_SQLITE,
     activity::EDITS_SQLITE,
     coming::LANE_SQLITE,
     overview::CLAIMS_SQLITE,
-    overview::COUNT_SQLITE,
     overview::COUNT_STATUSES,
     overview::PAST_CLAIMS,
-    overview::SEARCH_SQLITE,
     overview::SLOTS_BETWEEN,
     overview::UPCOMING,
     sign_in::CHANGE_USER,
@@ -95,42 +93,9 @@ fn no_text_for_pages_walks_a_table() {
     }
 }
 
-/// The newest few are searched, however many there are.
+/// The newest few are counted, however many there are.
 #[test]
-fn a_search_costs_no_more_when_more_tasks_exist() {
-    let rows = [(50, 10), (5, 5)];
-    for (among, found) in rows {
-        let page = params![
-            among,
-            Null,
-            Null,
-            Null,
-            Null,
-            Null,
-            Null,
-            Null,
-            Null,
-            i64::MAX,
-            10
-        ];
-        check_costs_no_more(overview::SEARCH_SQLITE, page, found, TASKS);
-    }
-    let nowhere = params![
-        50,
-        Null,
-        Null,
-        "nowhere",
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        i64::MAX,
-        10
-    ];
-    check_costs_no_more(overview::SEARCH_SQLITE, nowhere, 0, TASKS);
-    let count = params![50, Null, Null, "nowhere", Null, Null, Null, Null, Null];
-    check_costs_no_more(overview::COUNT_SQLITE, count, 1, TASKS);
+fn counting_statuses_costs_no_more_when_more_tasks_exist() {
     check_costs_no_more(overview::COUNT_STATUSES, params![50, Null], 1, TASKS);
 }
 

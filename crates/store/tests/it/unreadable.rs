@@ -13,7 +13,7 @@ use almanack_core::{
     source::{self, SourceId},
     store::{
         AlertFilter, EditionFilter, Error, HistoryPage, PermitRequest, ScheduleFilter,
-        SourceFilter, Store, TaskFilter, TaskSearch, Visitor,
+        SourceFilter, Store, TaskFilter, Visitor,
     },
     task::{Status, Task, TaskId},
     time::LATEST,
@@ -252,10 +252,10 @@ async fn sf_06_an_unreadable_task_is_listed_and_fails_alone(house: &House) {
     let ids: Vec<i64> = tasks.iter().map(|task| task.id.0).collect();
     assert_eq!(ids, [3, 2, 1], "a page is as full as before");
     assert!(tasks[1].detail.as_deref().unwrap().contains("DREAMING"));
-    let search = TaskSearch {
-        among: 9,
+    let search = TaskFilter {
+        among: Some(9),
         limit: 9,
-        ..TaskSearch::default()
+        ..TaskFilter::default()
     };
     assert_eq!(house.store.search_tasks(&search).await.unwrap().len(), 3);
     let [bad, good] = [2, 3].map(|number| identity(&format!("article:{number}"), PUBLISH));

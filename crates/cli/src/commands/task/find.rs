@@ -16,9 +16,12 @@ pub(super) fn filter(
     let live = (given.live || given.ended).then_some(given.live);
     let tag = (!given.tag.is_empty()).then(|| given.tag.join(","));
     let fields = [
+        ("task_id", json!(given.id)),
+        ("internal", json!(given.no_internal.then_some(false))),
         ("kind", json!(given.kind)),
         ("status", json!(given.status)),
         ("subject_prefix", json!(given.subject)),
+        ("subject_contains", json!(given.contains)),
         ("live", json!(live)),
         ("tag", json!(tag)),
         ("from", instant(&given.due_from)?),

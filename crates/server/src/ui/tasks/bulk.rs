@@ -1,196 +1,241 @@
 //! Bulk actions: cancel, retry, reschedule.
 //!
-//! The tasks are the selected ones, or all that match a filter. A page asks first, with the count
-//! and the first few; exactly that is done: a filter is limited to the rows that existed then and
-//! to the confirmed number, so a user who confirms thirteen does not lose fourteen. Each task is
-//! handled separately, and the results are counted by rule.
+//! The tasks are the ticked ones, or all that match the list's filter. A page asks first, with the
+//! exact counts of a dry run; agreeing begins a bulk change of exactly those rows, as command and
+//! API do, and leads to its page. Rows that are written after the question are not changed.
 
-mod chosen;
-mod result;
 mod shift;
 
-use std::collections::BTreeMap;
+use almanack_core::bulk::{Action, BulkRequest, DryRun};
+use almanack_core::store::TaskFilter;
 
-use almanack_core::reschedule::{Cancel, Put, Request};
-
-use self::chosen::{Chosen, Pick};
-use self::shift::Shift;
-use super::{change, changes, filter::Filter, link, words};
-use crate::idempotency::count;
+use super::{changes, filter::Filter, filter::words_of, link, list::PAGE};
+use crate::bulk::bulks;
 use crate::ui::prelude::*;
 
-pub(crate) use result::{Done, notice};
-
-/// Most tasks at a time: few enough to finish while a browser waits.
-pub(crate) const MOST: usize = 1_000;
 const HERE: &str = "/ui/tasks/bulk";
 /// How many are listed by name.
 const NAMED: usize = 10;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Act {
-    Cancel,
-    Retry,
-    Move,
-}
-
-impl Act {
-    const ALL: [Self; 3] = [Self::Cancel, Self::Retry, Self::Move];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Cancel => "cancel",
-            Self::Retry => "retry",
-            Self::Move => "move",
-        }
-    }
-
-    fn name(self, lang: Lang) -> &'static str {
-        words! { lang, self;
-            Self::Cancel => "Cancel", "取消";
-            Self::Retry => "Retry now", "立即重试";
-            Self::Move => "Reschedule", "改期";
-        }
+fn name(lang: Lang, action: Action) -> &'static str {
+    words! { lang, action;
+        Action::Cancel => "Cancel", "取消";
+        Action::Retry => "Retry now", "立即重试";
+        Action::Move => "Reschedule", "改期";
     }
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
-    act: Act,
+    act: Action,
     #[serde(default)]
     id: Vec<i64>,
     all: Option<String>,
     #[serde(flatten)]
     filter: Filter,
     /// The newest row at the time of the question.
-    newest: Option<i64>,
-    /// The confirmed number.
-    count: Option<usize>,
+    through: Option<i64>,
     #[serde(flatten)]
     shift: shift::Fields,
 }
 
-/// The action as a heading.
-fn title(lang: Lang, act: Act, n: usize) -> String {
-    match (act, n) {
-        (Act::Cancel, 1) => say!(lang, "Cancel 1 task", "取消 1 个任务"),
-        (Act::Cancel, n) => say!(lang, "Cancel {n} tasks", "取消 {n} 个任务"),
-        (Act::Retry, 1) => say!(lang, "Retry 1 task now", "立即重试 1 个任务"),
-        (Act::Retry, n) => say!(lang, "Retry {n} tasks now", "立即重试 {n} 个任务"),
-        (Act::Move, 1) => say!(lang, "Reschedule 1 task", "为 1 个任务改期"),
-        (Act::Move, n) => say!(lang, "Reschedule {n} tasks", "为 {n} 个任务改期"),
+impl Asked {
+    /// The ticked rows, or what the list's filter finds.
+    fn wanted(&self, viewer: &Viewer) -> Result<TaskFilter> {
+        if self.all.is_some() {
+            return self.filter.wanted(viewer.zone_name());
+        }
+        if self.id.len() > PAGE {
+            return Err(unclear("more tasks were selected than a page holds"));
+        }
+        let ids = self.id.iter().copied().map(TaskId).collect();
+        Ok(TaskFilter {
+            ids,
+            ..TaskFilter::default()
+        })
+    }
+
+    /// The hidden fields that ask the same again.
+    fn fields(&self) -> Vec<(String, String)> {
+        let mut fields = pairs([("act", self.act.as_str())]);
+        if self.all.is_some() {
+            fields.extend(pairs([("all", "1")]));
+            fields.extend(pairs(&self.filter));
+        }
+        let ids = self.id.iter().map(|id| ("id".to_owned(), id.to_string()));
+        fields.extend(ids);
+        fields
+    }
+
+    fn back(&self) -> String {
+        self.filter.address(Place::Tasks.path(), &[])
     }
 }
 
-/// What would happen, by the current status of the tasks.
-fn sentence(lang: Lang, asked: &Asked, chosen: &Chosen) -> Markup {
-    let what = words! { lang, asked.act;
-        Act::Cancel =>
-            "Cancels these tasks. Done tasks are unchanged; calls already sent are not recalled.",
-            "将取消这些任务。已成功的不受影响；已经发出的调用不会撤回。";
-        Act::Retry =>
-            "Runs these tasks now with their current payload. Done tasks are unchanged; running tasks are cancelled and started again.",
-            "将立即用现有载荷重试这些任务。已成功的不受影响；正在运行的会被取消并重新开始。";
-        Act::Move =>
-            "Changes the time of these tasks. Done tasks are unchanged; running tasks are cancelled and replaced; cancelled tasks are created again.",
-            "将更改这些任务的时间。已成功的不受影响；正在运行的会被取消并由新任务接替；已取消的会重新创建。";
+/// The action as a heading.
+fn title(lang: Lang, action: Action, would: &DryRun) -> String {
+    let n = would.would_change;
+    let least = if would.exact {
+        ""
+    } else {
+        lang.pick("at least ", "至少 ")
     };
-    let rest = chosen.matching.saturating_sub(chosen.picks.len());
+    match (action, n) {
+        (Action::Cancel, 1) => say!(lang, "Cancel 1 task", "取消 1 个任务"),
+        (Action::Cancel, n) => say!(lang, "Cancel {least}{n} tasks", "取消{least} {n} 个任务"),
+        (Action::Retry, 1) => say!(lang, "Retry 1 task now", "立即重试 1 个任务"),
+        (Action::Retry, n) => say!(
+            lang,
+            "Retry {least}{n} tasks now",
+            "立即重试{least} {n} 个任务"
+        ),
+        (Action::Move, 1) => say!(lang, "Reschedule 1 task", "为 1 个任务改期"),
+        (Action::Move, n) => say!(
+            lang,
+            "Reschedule {least}{n} tasks",
+            "为{least} {n} 个任务改期"
+        ),
+    }
+}
+
+/// What changes, and what does not.
+fn rule(lang: Lang, action: Action) -> &'static str {
+    words! { lang, action;
+        Action::Cancel =>
+            "Cancels tasks that wait or run; calls already sent are not recalled. Ended tasks are unchanged.",
+            "将取消等待和运行中的任务；已经发出的调用不会撤回。已结束的不受影响。";
+        Action::Retry =>
+            "Runs failed tasks now with their current payload. Waiting, running, done and cancelled tasks are unchanged.",
+            "将立即用现有载荷重试失败的任务。等待、运行中、已成功和已取消的不受影响。";
+        Action::Move =>
+            "Changes the time of waiting tasks. Running and ended tasks are unchanged, and so are those that would expire by then.",
+            "将更改等待中任务的时间。运行中和已结束的不受影响，届时将过期的也不受影响。";
+    }
+}
+
+/// How many change, and how many do not, by reason.
+fn counts(lang: Lang, would: &DryRun) -> Markup {
+    let (n, left) = (would.would_change, changes::skipped(lang, &would.skipped));
     html! {
-        (what) " " (standing(lang, &chosen.picks))
-        @if rest > 0 {
-            " " (say!(lang; "Matching tasks left for the next time: {rest}.",
-                "另有 {rest} 个符合条件，留待下次处理。"))
+        p {
+            (say!(lang; "Will change: {n} of {}.", "将更改：{n} / {}。", would.matched))
+            @if !left.is_empty() { " " (say!(lang; "Will not change: {left}.", "不会更改：{left}。")) }
+            @if !would.exact {
+                " " (lang.pick("There are more tasks than were counted; all that match will change.",
+                    "任务过多，未全部计数；所有符合条件的都会更改。"))
+            }
         }
     }
 }
 
-/// Counts by status: `12 waiting, 1 running`.
-fn standing(lang: Lang, picks: &[Pick]) -> String {
-    let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
-    for pick in picks {
-        *counts.entry(pick.status).or_default() += 1;
-    }
-    let parts_shown: Vec<String> = counts
-        .into_iter()
-        .map(|(status, n)| format!("{n} {}", words::status(lang, status).to_lowercase()))
-        .collect();
-    let (parts_shown, end) = (
-        parts_shown.join(lang.pick(", ", "，")),
-        lang.pick(".", "。"),
-    );
-    say!(lang, "Now: {parts_shown}{end}", "目前：{parts_shown}{end}")
-}
-
-/// The first of them by name, and how many more.
-fn first_few(viewer: &Viewer, chosen: &Chosen) -> Markup {
-    let more = chosen.picks.len().saturating_sub(NAMED);
-    html! {
+/// The newest of them by name, and how many more.
+async fn first_few(state: &AppState, viewer: &Viewer, request: &BulkRequest, matched: u64) -> Page {
+    let filter = TaskFilter {
+        limit: NAMED,
+        ..request.filter.clone()
+    };
+    let lines = state.store.search_tasks(&filter).await?;
+    let shown = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+    let more = matched.saturating_sub(shown);
+    Ok(html! {
         ul {
-            @for pick in chosen.picks.iter().take(NAMED) {
-                li { (link(&pick.identity)) " (" (pick.identity.kind) "), "
-                    (parts::status(viewer.lang, pick.status, pick.live)) ", " (viewer.at(pick.execute_at)) }
+            @for line in &lines {
+                li { (link(&line.identity)) " (" (line.identity.kind) "), "
+                    (parts::status(viewer.lang, line.status, line.is_live())) ", " (viewer.at(line.execute_at)) }
             }
             @if more > 0 { li { (say!(viewer.lang, "and {more} more", "以及另外 {more} 个")) } }
         }
-    }
+    })
 }
 
 /// The list, with its bulk actions.
-pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Markup) -> Markup {
+pub(crate) fn offer(viewer: &Viewer, filter: &Filter, table: &Markup) -> Markup {
     let lang = viewer.lang;
-    let most = u64::try_from(MOST).unwrap_or(u64::MAX);
-    let all = if matching > most {
-        say!(lang; "Newest {most} of {matching} matching tasks:",
-            "符合条件的 {matching} 个中最新的 {most} 个：")
-    } else {
-        say!(lang; "All matching tasks ({matching}):", "全部符合条件的任务（{matching} 个）：")
-    };
+    let all = lang.pick("All matching tasks:", "全部符合条件的任务：");
     html! {
         form method="get" action=(HERE) class="stack" {
             (hidden(pairs(filter)))
             (table)
             p class="acts bar" {
                 span { (lang.pick("Selected tasks:", "所选任务：")) }
-                @for act in Act::ALL {
-                    button type="submit" name="act" value=(act.as_str()) { (act.name(lang)) "…" }
+                @for act in Action::ALL {
+                    button type="submit" name="act" value=(act.as_str()) { (name(lang, act)) "…" }
                 }
             }
         }
-        p { a href=(changes::PATH) { (lang.pick("Bulk changes by command and API", "命令行和 API 的批量更改")) } }
         p class="acts" {
-            span { (all) }
-            @for act in Act::ALL {
-                a class="button" href=(filter.address(HERE, &[("act", act.as_str()), ("all", "1")]))
-                    aria-label={ (act.name(lang)) ": " (all) } { (act.name(lang)) "…" }
+            @if filter.is_empty() {
+                span class="hint" { (lang.pick("To change all matching tasks, set a filter first.",
+                    "如需更改全部符合条件的任务，请先设置筛选条件。")) }
+            } @else {
+                span { (all) }
+                @for act in Action::ALL {
+                    a class="button" href=(filter.address(HERE, &[("act", act.as_str()), ("all", "1")]))
+                        aria-label={ (name(lang, act)) ": " (all) } { (name(lang, act)) "…" }
+                }
             }
+            a href=(changes::PATH) { (lang.pick("Bulk changes so far", "已有的批量更改")) }
         }
     }
 }
 
 pub(crate) async fn ask(Sought(state, viewer, asked): Sought<Asked>) -> Answer {
-    let chosen = Chosen::load(&state, &viewer, &asked).await?;
-    let back = asked.filter.address(Place::Tasks.path(), &[]);
-    let Some(first) = chosen.picks.first() else {
-        return Ok(nothing_chosen(&viewer, &back).into_response());
-    };
-    let title = title(viewer.lang, asked.act, chosen.changing(asked.act));
-    if asked.act == Act::Move {
-        return Ok(shift::ask(&viewer, &asked, &chosen, &title).into_response());
+    viewer.must(Scope::Operate, "changing tasks")?;
+    if asked.all.is_none() && asked.id.is_empty() {
+        return Ok(nothing_chosen(&viewer, &asked.back()).into_response());
     }
-    let question = Question {
-        title: &title,
-        sentence: sentence(viewer.lang, &asked, &chosen),
-        fields: html! { (hidden(chosen.fields(asked.act))) (first_few(&viewer, &chosen)) },
-        button: &title,
-        back: &back,
-        equivalent: match asked.act {
-            Act::Cancel => change::cancelling(&first.identity),
-            Act::Retry | Act::Move => change::retrying(&first.identity),
-        },
+    let filter = asked.wanted(&viewer)?;
+    if asked.act == Action::Move {
+        return Ok(shift::ask(&state, &viewer, &asked, filter)
+            .await?
+            .into_response());
+    }
+    let request = request(asked.act, filter);
+    let would = bulks(&state).dry_run(&request).await?;
+    let body = html! {
+        p { (rule(viewer.lang, asked.act)) }
+        (counts(viewer.lang, &would))
+        (first_few(&state, &viewer, &request, would.matched).await?)
+        (agree(&viewer, &asked, &request, &would))
     };
-    Ok(form::ask(&viewer, Place::Tasks, &question).into_response())
+    let title = title(viewer.lang, asked.act, &would);
+    Ok(page(&viewer, Place::Tasks, &title, &body).into_response())
+}
+
+/// The button that begins the change, if it changes something, and the way back.
+fn agree(viewer: &Viewer, asked: &Asked, request: &BulkRequest, would: &DryRun) -> Markup {
+    let title = title(viewer.lang, asked.act, would);
+    let fields = html! {
+        (hidden(asked.fields()))
+        (hidden([("through", would.through_task_id.to_string())]))
+        (hidden(shift::fields(request)))
+        p class="acts" {
+            @if would.would_change > 0 {
+                button type="submit" class=(if asked.act == Action::Cancel { "danger" } else { "primary" }) { (title) }
+            }
+            a class="button" href=(asked.back()) { (viewer.lang.pick("Keep them", "返回")) }
+        }
+    };
+    html! { (form(viewer, HERE, &fields)) (equivalent(request).show(viewer)) }
+}
+
+fn equivalent(request: &BulkRequest) -> Equivalent {
+    let (words, filter) = words_of(&request.filter);
+    let mut body = json!({ "action": request.action, "filter": filter });
+    let act = request.action.as_str();
+    let mut command: Vec<String> = ["task", "bulk", act].map(str::to_owned).into();
+    command.extend(words);
+    if let Some(by) = request.by_s {
+        body["by_s"] = json!(by);
+        command.extend(["--by".to_owned(), format!("{by}s")]);
+    }
+    if let Some(to) = request.to {
+        body["to"] = json!(to);
+        command.extend(["--to".to_owned(), to.to_string()]);
+    }
+    Equivalent::call("POST", "/api/v1/tasks/bulk")
+        .body(&body)
+        .cli(command)
 }
 
 fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
@@ -204,32 +249,23 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
 }
 
 pub(crate) async fn act(Filled(state, viewer, asked): Filled<Asked>) -> Answer {
-    let chosen = Chosen::load(&state, &viewer, &asked).await?;
-    let now = state.clock.now();
-    let shift = match asked.act {
-        Act::Move => Some(asked.shift.settled()?),
-        Act::Cancel | Act::Retry => None,
+    let request = BulkRequest {
+        by_s: asked.shift.by_s()?,
+        to: asked.shift.to()?,
+        ..request(asked.act, asked.wanted(&viewer)?)
     };
-    let request = |pick: Pick| request(asked.act, pick, shift, now);
-    let requests: Vec<Request> = chosen.picks.into_iter().map(request).collect();
-    let answers = state
-        .rescheduler
-        .ask_all(requests, &viewer.origin())
-        .await?;
-    let receipts: Vec<_> = answers.into_iter().map(std::result::Result::ok).collect();
-    receipts.iter().flatten().for_each(count);
-    let text = result::report(asked.act, &receipts);
-    let seal = form::seal(&viewer, &text);
-    let further = [("counts", text.as_str()), ("seal", &seal)];
-    Ok(see(&asked.filter.address(Place::Tasks.path(), &further)))
+    let through = asked.through.map(TaskId);
+    let (bulks, by) = (bulks(&state), viewer.origin());
+    let begun = bulks.start(request, through, &by).await?;
+    Ok(see(&changes::path(begun.id)))
 }
 
-fn request(act: Act, pick: Pick, shift: Option<Shift>, now: Timestamp) -> Request {
-    let (identity, revision) = (pick.identity, None);
-    match (act, shift) {
-        (Act::Cancel, _) => Request::Cancel(Cancel { identity, revision }),
-        (Act::Move, Some(shift)) => Request::Put(Put::at(identity, shift.apply(pick.execute_at))),
-        (Act::Retry | Act::Move, _) => Request::Put(Put::at(identity, now)),
+fn request(action: Action, filter: TaskFilter) -> BulkRequest {
+    BulkRequest {
+        action,
+        by_s: None,
+        to: None,
+        filter,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The filter of a task list. It lives in the address, so it can be shared.
 
-use almanack_core::store::{Kinds, TaskSearch};
-use almanack_core::task::parse_tag;
+use almanack_core::store::{Kinds, TaskFilter};
+use almanack_core::task::Tags;
+use serde_json::{Map, Value};
 
-use super::AMONG;
 use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
 
@@ -25,27 +25,22 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The filter for the store.
-    pub(crate) fn search(
-        &self,
-        zone: &str,
-        before: Option<i64>,
-        limit: usize,
-    ) -> Result<TaskSearch> {
-        let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
-        let status = self.status.as_deref().map(Status::parse);
-        Ok(TaskSearch {
+    /// The filter for the store, by the clock of `zone`.
+    pub(crate) fn wanted(&self, zone: &str) -> Result<TaskFilter> {
+        let kind = filled(self.kind.as_deref()).map(Kind::parse);
+        let status = filled(self.status.as_deref()).map(Status::parse);
+        let tag: Vec<&str> = filled(self.tag.as_deref()).into_iter().collect();
+        let tags = Tags::parse(&tag);
+        Ok(TaskFilter {
             kind: kind.transpose()?,
-            kinds: self.kinds(),
+            internal: (self.kinds() == Kinds::Business).then_some(false),
             status: status.transpose()?,
-            containing: text(self.q.as_deref())?,
-            saying: text(self.said.as_deref())?,
-            tag: filled(self.tag.as_deref()).map(parse_tag).transpose()?,
+            subject_contains: text(self.q.as_deref())?,
+            error: text(self.said.as_deref())?,
+            tags: tags.map_err(|invalid| Problem::in_query(invalid.to_string()))?,
             from: instant(self.from.as_deref(), zone)?,
             to: instant(self.until.as_deref(), zone)?,
-            before: before.map(TaskId),
-            among: AMONG,
-            limit,
+            ..TaskFilter::default()
         })
     }
 
@@ -100,6 +95,38 @@ impl Filter {
         let given = self.status.as_deref().map(Status::parse).transpose();
         given.is_ok_and(|given| given == status)
     }
+}
+
+/// A filter as flags of the command line, and as the API takes it.
+pub(crate) fn words_of(filter: &TaskFilter) -> (Vec<String>, Map<String, Value>) {
+    let ids: Vec<String> = filter.ids.iter().map(ToString::to_string).collect();
+    let tags: Vec<&str> = filter.tags.iter().collect();
+    let fields = [
+        ("id", "task_id", json!(ids.join(","))),
+        ("kind", "kind", json!(filter.kind)),
+        ("status", "status", json!(filter.status)),
+        (
+            "contains",
+            "subject_contains",
+            json!(filter.subject_contains),
+        ),
+        ("error", "error", json!(filter.error)),
+        ("tag", "tag", json!(tags.join(","))),
+        ("due-from", "from", json!(filter.from)),
+        ("due-to", "to", json!(filter.to)),
+        ("no-internal", "internal", json!(filter.internal)),
+    ];
+    let (mut words, mut body) = (Vec::new(), Map::new());
+    for (flag, name, value) in fields {
+        match &value {
+            Value::Null => continue,
+            Value::String(text) if text.is_empty() => continue,
+            Value::String(text) => words.extend([format!("--{flag}"), text.clone()]),
+            _ => words.push(format!("--{flag}")),
+        }
+        body.insert(name.to_owned(), value);
+    }
+    (words, body)
 }
 
 fn filled(given: Option<&str>) -> Option<&str> {
@@ -167,7 +194,7 @@ mod tests {
         let with = |field: fn(&mut Filter) -> &mut Option<String>, text: &str| {
             let mut filter = Filter::default();
             *field(&mut filter) = Some(text.to_owned());
-            filter.search("Europe/Berlin", None, 1)
+            filter.wanted("Europe/Berlin")
         };
         assert!(with(|f| &mut f.kind, "no kind").is_err());
         assert!(with(|f| &mut f.status, "sleeping").is_err());
@@ -186,7 +213,6 @@ mod tests {
             "an empty field"
         );
         let found = with(|f| &mut f.q, "  42 ").unwrap();
-        assert_eq!(found.containing.as_deref(), Some("42"));
-        assert_eq!(found.among, AMONG, "every search is bounded");
+        assert_eq!(found.subject_contains.as_deref(), Some("42"));
     }
 }

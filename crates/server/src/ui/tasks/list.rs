@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use almanack_core::store::StatusCount;
+use almanack_core::store::{StatusCount, TaskFilter};
 use almanack_core::text::shorten;
 
-use super::{AMONG, about, bulk, filter::Filter, link, of_kind, origin, words};
+use super::{AMONG, about, bulk, filter::Filter, filter::words_of, link, of_kind, origin, words};
 use crate::ui::prelude::*;
 
 /// Tasks on a page.
@@ -22,8 +22,6 @@ pub(crate) struct Query {
     #[serde(flatten)]
     filter: Filter,
     before: Option<String>,
-    #[serde(flatten)]
-    done: bulk::Done,
 }
 
 struct Found {
@@ -31,13 +29,18 @@ struct Found {
     next: Option<i64>,
     statuses: Vec<StatusCount>,
     matching: u64,
+    search: TaskFilter,
 }
 
 pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer {
-    let before = query.before.as_deref();
-    let before = before.and_then(|before| before.parse().ok());
-    let search = match query.filter.search(viewer.zone_name(), before, PAGE + 1) {
-        Ok(search) => search,
+    let before: Option<i64> = query.before.as_deref().and_then(|it| it.parse().ok());
+    let search = match query.filter.wanted(viewer.zone_name()) {
+        Ok(wanted) => TaskFilter {
+            before: before.map(TaskId),
+            among: Some(AMONG),
+            limit: PAGE + 1,
+            ..wanted
+        },
         Err(problem) => {
             let list = live("list", &refused(viewer.lang, &problem));
             let body = html! { (form(&query.filter, &[], viewer.lang)) (list) };
@@ -54,6 +57,7 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer 
             .count_statuses(AMONG, query.filter.widest().kinds())
             .await?,
         matching: state.store.count_found(&search).await?,
+        search,
     };
     let body = body(&viewer, &query, before, &found);
     Ok(Place::Tasks.page(&viewer, &body).into_response())
@@ -70,14 +74,13 @@ fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> M
         (parts::pager(lang, first.as_deref(), next.as_deref()))
     };
     html! {
-        (bulk::notice(viewer, &query.done))
         @if viewer.may(Scope::Operate) {
             p { a class="button" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } }
         }
         (form(filter, &found.lines, lang))
         (parts::live("statuses", &statuses(lang, filter, &found.statuses)))
         (parts::live("list", &list))
-        (equivalent(filter).show(viewer))
+        (equivalent(&found.search).show(viewer))
     }
 }
 
@@ -151,7 +154,7 @@ fn table(viewer: &Viewer, filter: &Filter, found: &Found) -> Markup {
     if found.lines.is_empty() || !viewer.may(Scope::Operate) {
         return rows;
     }
-    bulk::offer(viewer, filter, found.matching, &rows)
+    bulk::offer(viewer, filter, &rows)
 }
 
 /// The lines; the first column is for users who may select some.
@@ -194,12 +197,8 @@ fn said(detail: &str) -> Markup {
     html! { span title=[(short != detail).then_some(detail)] { (short) } }
 }
 
-/// The API searches subjects by prefix, so a search inside them has no equivalent.
-fn equivalent(filter: &Filter) -> Equivalent {
-    let known = [
-        ("kind", &filter.kind),
-        ("status", &filter.status),
-        ("tag", &filter.tag),
-    ];
-    Equivalent::call("GET", address("/api/v1/tasks", known)).listing("task", pairs(known))
+fn equivalent(search: &TaskFilter) -> Equivalent {
+    let (flags, query) = words_of(search);
+    let words = ["task", "list"].map(str::to_owned).into_iter().chain(flags);
+    Equivalent::call("GET", address("/api/v1/tasks", query)).cli(words)
 }

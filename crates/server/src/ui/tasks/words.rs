@@ -36,21 +36,6 @@ pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
     }
 }
 
-/// How many of several tasks a rule applied to.
-pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
-    let text = words! { lang, rule;
-        Rule::Created => " created", " 个新建";
-        Rule::Updated => " rescheduled", " 个已改期";
-        Rule::CancelledAndInserted => " running: cancelled and replaced", " 个正在运行：已取消并由新任务接替";
-        Rule::Reinserted => " created again", " 个重新创建";
-        Rule::Cancelled => " cancelled", " 个已取消";
-        Rule::IgnoredDone => " already done", " 个早已成功";
-        Rule::IgnoredStale => " unchanged: newer revision known", " 个已有更新的修订，未改动";
-        Rule::Unchanged => " unchanged", " 个未变";
-    };
-    format!("{n}{text}")
-}
-
 /// What came of a decision.
 pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
     let badge = badges! { lang, kept;

@@ -1,6 +1,6 @@
 //! Many tasks at once, by their pages.
 
-use almanack_core::task::Status;
+use almanack_core::reserved::is_internal;
 use almanack_testkit::fixture::at as instant;
 
 use super::{
@@ -25,18 +25,26 @@ fn fields(question: &Answer) -> Vec<(String, String)> {
     fields.filter(|(name, _)| name != "form_key").collect()
 }
 
-async fn agree(world: &World, question: &Answer) -> Answer {
+/// Agrees, and shows the page of the bulk change once a node has carried it out.
+async fn agree(world: &World, question: &Answer, claim: i64) -> Answer {
     let fields = fields(question);
     let fields: Vec<_> = fields
         .iter()
         .map(|(name, value)| (&**name, &**value))
         .collect();
     let answer = fill(world, "/ui/tasks/bulk", &fields).await;
+    let begun = follow(world, &answer).await;
+    assert!(words(&begun).contains("Running"), "{}", words(&begun));
+    world.change_in_bulk(claim).await;
     follow(world, &answer).await
 }
 
+fn facts(page: &Answer) -> String {
+    all(page, ".facts").concat()
+}
+
 #[tokio::test]
-async fn ticked_tasks_are_cancelled_after_a_question_that_names_them() {
+async fn wk_07_ticked_tasks_are_changed_after_a_question_that_counts_them() {
     let world = World::open();
     many(&world, 13).await;
     world.clock.set(instant(3_600));
@@ -48,52 +56,115 @@ async fn ticked_tasks_are_cancelled_after_a_question_that_names_them() {
     check_structure(&question);
     let text = words(&question);
     assert!(text.contains("Cancel 2 tasks"), "one is done: {text}");
-    assert!(text.contains("2 waiting, 1 done."), "{text}");
+    assert!(
+        text.contains("Will change: 2 of 3. Will not change: 1 ended."),
+        "{text}"
+    );
+    assert!(
+        text.contains("almanack task bulk cancel --id 1,2,3,3,99"),
+        "{text}"
+    );
     assert_eq!(all(&question, "main li a").len(), 3, "all are named");
     assert_eq!(
         status(&world, "/ui/tasks/ARTICLE_PUBLISH/article:1").await,
         "INIT"
     );
-    let list = agree(&world, &question).await;
-    let notice = all(&list, ".notice").concat();
-    assert!(notice.contains("2 cancelled, 1 already done."), "{notice}");
-    assert_eq!(
-        status(&world, "/ui/tasks/ARTICLE_PUBLISH/article:1").await,
-        "CANCELLED"
+    let done = agree(&world, &question, 2).await;
+    check_structure(&done);
+    let text = facts(&done);
+    assert!(
+        text.contains("Changed2") && text.contains("Skipped1 ended"),
+        "{text}"
     );
-    assert_eq!(
-        status(&world, "/ui/tasks/ARTICLE_PUBLISH/article:3").await,
-        "INIT"
-    );
+    for (article, expected) in [
+        (0, "SUCCESS"),
+        (1, "CANCELLED"),
+        (2, "CANCELLED"),
+        (3, "INIT"),
+    ] {
+        let page = format!("/ui/tasks/ARTICLE_PUBLISH/article:{article}");
+        assert_eq!(status(&world, &page).await, expected, "{page}");
+    }
 }
 
-/// A user who confirms thirteen does not lose fourteen.
+/// More than fit on a page, and a user who confirms 1,200 does not lose 1,201.
 #[tokio::test]
-async fn all_that_match_are_those_that_were_named() {
+async fn wk_07_all_that_match_are_changed_and_none_that_came_later() {
     let world = World::open();
-    many(&world, 13).await;
-    let question = world
-        .get("/ui/tasks/bulk?act=cancel&all=1&q=article&status=INIT")
-        .await;
+    many(&world, 1_200).await;
+    let list = world.get("/ui/tasks?q=article&status=INIT").await;
+    let all_of_them = "/ui/tasks/bulk?status=INIT&q=article&act=cancel&all=1";
+    let links = attributes(&list, "main a", "href");
+    assert!(links.iter().any(|link| link == all_of_them), "{links:?}");
+    let question = world.get(all_of_them).await;
     let text = words(&question);
-    assert!(text.contains("Cancel 13 tasks"), "{text}");
-    assert!(text.contains("and 3 more"), "{text}");
+    assert!(text.contains("Cancel 1200 tasks"), "{text}");
+    assert!(text.contains("and 1190 more"), "{text}");
+    let same = "--status INIT --contains article --no-internal";
+    assert!(text.contains(same), "{text}");
     let later = r#"{"execute_at":"2026-01-05T09:00:00Z"}"#;
     world
         .put("/api/v1/tasks/ARTICLE_PUBLISH/article:late", later)
         .await;
-    let list = agree(&world, &question).await;
-    let notice = all(&list, ".notice").concat();
-    assert!(notice.contains("13 cancelled."), "{notice}");
+    let done = facts(&agree(&world, &question, 1).await);
+    assert!(
+        done.contains("Changed1200") && !done.contains("Skipped"),
+        "{done}"
+    );
     assert_eq!(
         status(&world, "/ui/tasks/ARTICLE_PUBLISH/article:late").await,
         "INIT"
     );
-    assert_eq!(
-        all(&list, "tr[data-row] a[data-open]"),
-        ["article:late"],
-        "the filter is kept"
+    let chinese = in_chinese(&world, "/ui/tasks/changes/1").await;
+    assert!(
+        words(&chinese).contains("批量更改 1"),
+        "{}",
+        words(&chinese)
     );
+}
+
+/// A list that nothing narrows has no action on all of it, as in the API and on the command line.
+#[tokio::test]
+async fn wk_07_all_tasks_are_not_changed_without_a_filter() {
+    let world = World::open();
+    many(&world, 2).await;
+    let links = attributes(&world.get("/ui/tasks").await, "main a", "href");
+    assert!(
+        !links.iter().any(|link| link.contains("all=1")),
+        "{links:?}"
+    );
+    let page = world.get("/ui/tasks/bulk?act=cancel&all=1").await;
+    assert_eq!(page.status, 422, "{}", page.body);
+    assert!(words(&page).contains("needs a filter"), "{}", words(&page));
+}
+
+#[tokio::test]
+async fn wk_07_a_bulk_change_is_stopped_on_its_page() {
+    let world = World::open();
+    many(&world, 2).await;
+    let ticked = [("act", "cancel"), ("id", "1"), ("id", "2")];
+    let begun = fill(&world, "/ui/tasks/bulk", &ticked).await;
+    let page = follow(&world, &begun).await;
+    check_structure(&page);
+    let stop = attributes(&page, "main form", "action");
+    assert_eq!(stop, ["/ui/tasks/changes/1/stop"]);
+    let stopped = follow(&world, &fill(&world, &stop[0], &[]).await).await;
+    assert!(facts(&stopped).contains("Cancelled"), "{}", facts(&stopped));
+    assert!(attributes(&stopped, "main form", "action").is_empty());
+    assert_eq!(fill(&world, &stop[0], &[]).await.status, 409);
+    assert_eq!(world.get("/ui/tasks/changes/9").await.status, 404);
+    let list = world.get("/ui/tasks/changes").await;
+    let leads = attributes(&list, "tr[data-row] a[data-open]", "href");
+    assert_eq!(leads, ["/ui/tasks/changes/1"]);
+}
+
+/// The times of the business's tasks, in order.
+async fn times(world: &World) -> Vec<jiff::Timestamp> {
+    let rows = world.rows().await.into_iter();
+    let rows = rows.filter(|row| !is_internal(&row.identity.kind));
+    let mut times: Vec<_> = rows.map(|row| row.execute_at).collect();
+    times.sort_unstable();
+    times
 }
 
 #[tokio::test]
@@ -109,24 +180,14 @@ async fn tasks_are_moved_to_one_time_or_each_by_an_amount() {
     );
     let question = world.get(&format!("{ask}&amount=-30&unit=minutes")).await;
     assert!(
-        words(&question).contains("8:30:00 UTC"),
+        words(&question).contains("Will change: 2 of 2."),
         "{}",
         words(&question)
     );
-    let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(notice.contains("2 rescheduled."), "{notice}");
-    let mut times: Vec<_> = world
-        .rows()
-        .await
-        .iter()
-        .map(|row| row.execute_at)
-        .collect();
-    times.sort_unstable();
-    assert_eq!(
-        times,
-        [instant(1_800), instant(1_860)],
-        "they keep their distance"
-    );
+    let done = facts(&agree(&world, &question, 1).await);
+    assert!(done.contains("Changed2"), "{done}");
+    let kept = [instant(1_800), instant(1_860)];
+    assert_eq!(times(&world).await, kept, "they keep their distance");
 
     let question = world
         .get(&format!(
@@ -138,14 +199,8 @@ async fn tasks_are_moved_to_one_time_or_each_by_an_amount() {
         "{}",
         words(&question)
     );
-    agree(&world, &question).await;
-    assert!(
-        world
-            .rows()
-            .await
-            .iter()
-            .all(|row| row.execute_at == instant(4 * 3_600))
-    );
+    agree(&world, &question, 2).await;
+    assert_eq!(times(&world).await, [instant(4 * 3_600); 2]);
     for wrong in [
         "amount=0&unit=hours",
         "amount=x",
@@ -159,52 +214,6 @@ async fn tasks_are_moved_to_one_time_or_each_by_an_amount() {
 }
 
 #[tokio::test]
-async fn tasks_are_tried_again() {
-    let world = World::open();
-    many(&world, 2).await;
-    world
-        .delete("/api/v1/tasks/ARTICLE_PUBLISH/article:0")
-        .await;
-    let question = world.get("/ui/tasks/bulk?act=retry&all=1").await;
-    assert!(
-        words(&question).contains("Retry 2 tasks now"),
-        "{}",
-        words(&question)
-    );
-    let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(
-        notice.contains("1 created again, 1 rescheduled."),
-        "{notice}"
-    );
-    let rows = world.rows().await;
-    let live: Vec<_> = rows
-        .iter()
-        .filter(|row| row.status == Status::Init)
-        .collect();
-    assert!(live.iter().all(|row| row.execute_at == instant(0)) && live.len() == 2);
-}
-
-#[tokio::test]
-async fn a_link_cannot_claim_what_was_done() {
-    let world = World::open();
-    many(&world, 1).await;
-    let question = world.get("/ui/tasks/bulk?act=cancel&id=1").await;
-    let text = fields(&question);
-    let text: Vec<_> = text
-        .iter()
-        .map(|(name, value)| (&**name, &**value))
-        .collect();
-    let answer = fill(&world, "/ui/tasks/bulk", &text).await;
-    let led = answer.header("location").unwrap();
-    assert_eq!(all(&world.get(led).await, ".notice").len(), 1);
-    let forged = led.replace("cancelled-1", "cancelled-1000");
-    assert_ne!(led, forged);
-    assert!(all(&world.get(&forged).await, ".notice").is_empty());
-    let chinese = in_chinese(&world, led).await;
-    assert!(all(&chinese, ".notice").concat().contains("1 个已取消"));
-}
-
-#[tokio::test]
 async fn choosing_nothing_or_nonsense_changes_nothing() {
     let world = World::open();
     many(&world, 1).await;
@@ -214,6 +223,9 @@ async fn choosing_nothing_or_nonsense_changes_nothing() {
         "{}",
         words(&page)
     );
+    let page = world.get("/ui/tasks/bulk?act=retry&id=1").await;
+    assert!(words(&page).contains("Will change: 0 of 1. Will not change: 1 waiting."));
+    assert!(attributes(&page, "main form button", "type").is_empty());
     for query in ["act=destroy&id=1", "id=1", "act=cancel&id=one"] {
         let page = world.get(&format!("/ui/tasks/bulk?{query}")).await;
         assert_eq!(page.status, 422, "{query}");
@@ -224,6 +236,7 @@ async fn choosing_nothing_or_nonsense_changes_nothing() {
     for fields in [
         &[("act", "move"), ("id", "1")][..],
         &[("act", "move"), ("id", "1"), ("to", "soon")],
+        &[("act", "cancel")],
     ] {
         assert_eq!(
             fill(&world, "/ui/tasks/bulk", fields).await.status,

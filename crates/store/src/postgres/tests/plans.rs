@@ -239,17 +239,15 @@ const FILL_PAGES: &str = "insert into task (subject, kind, status, is_current, e
 async fn pages_are_found_by_their_indexes() {
     let schema = Schema::create().await;
     let client = session(&schema).await;
-    let page = "50, null, null, null, null, null, null, null, null, 99999, 10";
-    let (found, window) = (
-        "50, null, null, null, null, null, null, null, null",
-        "10, 20, 5",
-    );
+    let window = "10, 20, 5";
     let past = "10, 20, '{1,2}'";
     let (listed, named) = (
-        "99999, 10, 'K', null, null, null, null, null, null, null, 10",
+        "99999, 10, 'K', null, null, null, null, null, null, null, null, null, null, '', 10",
         "'a', 'z', null, null, 1, null, null, 10",
     );
-    let tagged = "99999, 10, null, null, null, null, null, null, null, 'x', 'x', 10";
+    let found = "99999, 10, null, null, null, null, null, null, null, null, null, null, null, ''";
+    let tagged = "99999, 10, null, null, null, null, null, null, null, 'x', null, null, null, '', \
+         'x', 10";
     let about = "50, 99999, null, 0, null, null, null, 10";
     let rows = [
         (find::TAGGED_TO, "'x', 99999, 50", "task_tag_pkey"),
@@ -258,8 +256,8 @@ async fn pages_are_found_by_their_indexes() {
         (find::LIST.all[1], listed, "Backward using task_pkey"),
         (schedule::EXAMINED_TO, "'a', 50", "schedule_name_key"),
         (schedule::LIST, named, "schedule_name_key"),
-        (overview::SEARCH_POSTGRES, page, "Backward using task_pkey"),
-        (overview::COUNT_POSTGRES, found, "task_pkey"),
+        (find::LINES.all[1], listed, "Backward using task_pkey"),
+        (find::COUNT_LINES.all[1], found, "task_pkey"),
         (overview::COUNT_STATUSES, "50, null", "task_pkey"),
         (overview::PAST_CLAIMS, "10, 20", "past_claim_lease_until"),
         (overview::ENDED_POSTGRES, "10, 20", "task_pkey"),
@@ -288,7 +286,7 @@ async fn pages_are_found_by_their_indexes() {
         find::LIST.all[1],
         schedule::EXAMINED_TO,
         schedule::LIST,
-        overview::SEARCH_POSTGRES,
+        find::LINES.all[1],
         overview::PAST_CLAIMS,
         overview::UPCOMING,
     ];

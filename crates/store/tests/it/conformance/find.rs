@@ -112,6 +112,18 @@ pub(crate) async fn each_filter_finds_what_it_says(store: Arc<dyn Store>) {
             "no wildcard",
         ),
         (with(|f| f.kind = Some(kind("OTHER"))), TaskId(0), "kind"),
+        (with(|f| f.ids = vec![failed]), failed, "number"),
+        (with(|f| f.ids = vec![TaskId(999)]), TaskId(0), "number"),
+        (
+            with(|f| f.subject_contains = Some("A:".into())),
+            waiting,
+            "part of the subject",
+        ),
+        (
+            with(|f| f.internal = Some(true)),
+            TaskId(0),
+            "internal kinds",
+        ),
         (with(|f| f.from = Some(at(61))), TaskId(0), "not earlier"),
         (with(|f| f.to = Some(at(60))), TaskId(0), "earlier"),
     ] {
@@ -132,6 +144,8 @@ pub(crate) async fn each_filter_finds_what_it_says(store: Arc<dyn Store>) {
     }
     let both = with(|f| (f.from, f.to) = (Some(at(60)), Some(at(61))));
     assert_eq!(found(&*store, &both).await, [waiting, failed]);
+    let numbered = with(|f| (f.ids, f.internal) = (vec![failed, waiting], Some(false)));
+    assert_eq!(found(&*store, &numbered).await, [waiting, failed]);
     let bare = with(|f| f.reading = Reading::Counted);
     assert_eq!(found(&*store, &bare).await, [waiting, failed]);
 }
@@ -183,4 +197,19 @@ pub(crate) async fn sf_01_a_list_by_tag_examines_rows_with_the_tag(store: Arc<dy
     filter.before = page.next;
     let page = store.list_tasks(&filter).await.expect("list_tasks");
     assert_eq!((page.rows.len(), page.next), (0, None));
+}
+
+/// Rows that are asked for by number are found without examining those above and below them.
+pub(crate) async fn sf_01_rows_by_number_examine_no_others(store: Arc<dyn Store>) {
+    let mut ids = Vec::new();
+    for n in 0..6 {
+        ids.push(plant(&*store, tagged(&format!("a:{n}"), &[]), START).await);
+    }
+    let filter = with(|filter| {
+        filter.ids = vec![ids[1], ids[2]];
+        filter.among = Some(2);
+    });
+    let page = store.list_tasks(&filter).await.expect("list_tasks");
+    let found: Vec<TaskId> = page.rows.iter().map(|row| row.id).collect();
+    assert_eq!((found, page.next), (vec![ids[2], ids[1]], None));
 }

@@ -37,6 +37,7 @@ macro_rules! conformance {
                 each_filter_finds_what_it_says,
                 counts_are_by_kind_status_and_tag,
                 sf_01_a_list_by_tag_examines_rows_with_the_tag,
+                sf_01_rows_by_number_examine_no_others,
             ]
             newsletter: [
                 ed_43_a_subscriber_is_kept_with_every_field,

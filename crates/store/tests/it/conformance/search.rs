@@ -5,23 +5,23 @@ use std::sync::Arc;
 use almanack_core::{
     finish::Outcome,
     plan::DISPATCH,
-    store::{Kinds, StatusCount, Store, TaskSearch},
+    store::{Kinds, StatusCount, Store, TaskFilter},
     task::{Status, TaskId},
 };
 use almanack_testkit::fixture::{PUBLISH, START, at, cancel, claim_request, kind, put};
 
 use super::{ask, claim_one, claimed, done, end, plant, plant_many};
 
-fn everything() -> TaskSearch {
-    TaskSearch {
-        among: 1_000,
+fn everything() -> TaskFilter {
+    TaskFilter {
+        among: Some(1_000),
         limit: 1_000,
-        ..TaskSearch::default()
+        ..TaskFilter::default()
     }
 }
 
 /// What a search finds. The count must say the same.
-async fn found(store: &dyn Store, search: &TaskSearch) -> Vec<TaskId> {
+async fn found(store: &dyn Store, search: &TaskFilter) -> Vec<TaskId> {
     let lines = store.search_tasks(search).await.expect("search_tasks");
     let ids: Vec<TaskId> = lines.into_iter().map(|line| line.id).collect();
     if search.before.is_none() && ids.len() < search.limit {
@@ -80,34 +80,34 @@ pub(crate) async fn a_search_narrows_by_each_filter(store: Arc<dyn Store>) {
         [other, audit, failed],
         "newest first"
     );
-    let by_kind = TaskSearch {
+    let by_kind = TaskFilter {
         kind: Some(kind(PUBLISH)),
         ..everything()
     };
     assert_eq!(found(&*store, &by_kind).await, [other, failed]);
-    let by_status = TaskSearch {
+    let by_status = TaskFilter {
         status: Some(Status::Init),
         ..everything()
     };
     assert_eq!(found(&*store, &by_status).await, [other, audit]);
-    let by_subject = TaskSearch {
-        containing: Some("CLE:".to_owned()),
+    let by_subject = TaskFilter {
+        subject_contains: Some("CLE:".to_owned()),
         ..everything()
     };
     assert_eq!(found(&*store, &by_subject).await, [audit, failed]);
-    let by_detail = TaskSearch {
-        saying: Some("not f".to_owned()),
+    let by_detail = TaskFilter {
+        error: Some("not f".to_owned()),
         ..everything()
     };
     assert_eq!(found(&*store, &by_detail).await, [failed]);
-    let together = TaskSearch {
+    let together = TaskFilter {
         kind: Some(kind(PUBLISH)),
         status: Some(Status::Fail),
-        containing: Some("1".to_owned()),
+        subject_contains: Some("1".to_owned()),
         ..by_detail
     };
     assert_eq!(found(&*store, &together).await, [failed]);
-    let none = TaskSearch {
+    let none = TaskFilter {
         status: Some(Status::Success),
         ..together
     };
@@ -131,13 +131,13 @@ pub(crate) async fn parts_of_texts_are_taken_literally(store: Arc<dyn Store>) {
         ("'s \\", vec![planted[4]]),
         ("", planted.iter().rev().copied().collect()),
     ] {
-        let containing = TaskSearch {
-            containing: Some(part.to_owned()),
+        let containing = TaskFilter {
+            subject_contains: Some(part.to_owned()),
             ..everything()
         };
         assert_eq!(found(&*store, &containing).await, expected, "{part}");
-        let saying = TaskSearch {
-            saying: Some(part.to_owned()),
+        let saying = TaskFilter {
+            error: Some(part.to_owned()),
             ..everything()
         };
         assert_eq!(found(&*store, &saying).await, expected, "{part} was said");
@@ -149,7 +149,7 @@ pub(crate) async fn pages_of_a_search_cover_every_line_once(store: Arc<dyn Store
     let mut planted = plant_many(&*store, "article", PUBLISH, 23, START).await;
     planted.sort_unstable_by(|a, b| b.cmp(a));
     let mut seen = Vec::new();
-    let mut search = TaskSearch {
+    let mut search = TaskFilter {
         limit: 5,
         ..everything()
     };
@@ -170,26 +170,24 @@ pub(crate) async fn a_search_ends_where_it_was_reported_to(store: Arc<dyn Store>
     let old = plant(&*store, put("old:1", PUBLISH, START), START).await;
     let mut planted = plant_many(&*store, "new", PUBLISH, 9, START).await;
     planted.sort_unstable_by(|a, b| b.cmp(a));
-    let within = |among: usize| TaskSearch {
-        containing: Some("old".to_owned()),
-        among,
+    let within = |among: usize| TaskFilter {
+        subject_contains: Some("old".to_owned()),
+        among: Some(among),
         ..everything()
     };
     assert_eq!(found(&*store, &within(9)).await, []);
     assert_eq!(found(&*store, &within(10)).await, [old]);
     assert_eq!(found(&*store, &within(usize::MAX)).await, [old]);
-    let few = TaskSearch {
-        among: 3,
+    let few = TaskFilter {
+        among: Some(3),
         ..everything()
     };
     assert_eq!(found(&*store, &few).await, planted[..3]);
-    let further = TaskSearch {
+    let further = TaskFilter {
         before: Some(planted[1]),
         ..few.clone()
     };
     assert_eq!(found(&*store, &further).await, planted[2..3]);
-    let nothing = TaskSearch { among: 0, ..few };
-    assert_eq!(found(&*store, &nothing).await, []);
     assert_eq!(
         store.count_statuses(3, Kinds::All).await.unwrap()[0].tasks,
         3
@@ -203,8 +201,8 @@ pub(crate) async fn replaced_rows_are_searched_and_not_found(store: Arc<dyn Stor
     claimed(&*store, claim_request(1, START, 1)).await;
     let second = plant(&*store, put("article:1", PUBLISH, at(60)), at(1)).await;
     assert_eq!(found(&*store, &everything()).await, [second, other]);
-    let two = TaskSearch {
-        among: 2,
+    let two = TaskFilter {
+        among: Some(2),
         ..everything()
     };
     assert_eq!(found(&*store, &two).await, [second]);
@@ -230,7 +228,7 @@ pub(crate) async fn statuses_are_counted_among_the_newest(store: Arc<dyn Store>)
     let expected = expected.map(|(status, tasks)| StatusCount { status, tasks });
     assert_eq!(counted, expected);
     for count in counted {
-        let search = TaskSearch {
+        let search = TaskFilter {
             status: Some(count.status),
             ..everything()
         };
@@ -249,11 +247,16 @@ pub(crate) async fn internal_kinds_are_left_out_where_asked(store: Arc<dyn Store
     let firing = plant(&*store, firing, START).await;
     let alike = plant(&*store, put("article:1", "DISPATCH_ALL", at(60)), START).await;
     assert_eq!(found(&*store, &everything()).await, [alike, firing, own]);
-    let business = TaskSearch {
-        kinds: Kinds::Business,
+    let business = TaskFilter {
+        internal: Some(false),
         ..everything()
     };
     assert_eq!(found(&*store, &business).await, [alike, own]);
+    let internal = TaskFilter {
+        internal: Some(true),
+        ..everything()
+    };
+    assert_eq!(found(&*store, &internal).await, [firing]);
     for (kinds, expected) in [(Kinds::All, 3), (Kinds::Business, 2)] {
         let counted = store.count_statuses(10, kinds).await.unwrap();
         let all: u64 = counted.iter().map(|count| count.tasks).sum();
