@@ -36,7 +36,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Error, Github, Repository, TargetWorkflows,
     tries::{Doubt, Tries},
-    watch::WatchedRuns,
+    watch::{WatchedRuns, unseen},
 };
 use crate::launcher::wrong_target;
 
@@ -246,7 +246,10 @@ impl Launcher for WorkflowLauncher {
                     .look(&self.github, &call.repository, *run)
                     .await
             }
-            None => self.find(looking, firing, task, *since).await,
+            None => match self.github.check_reserve(self.github.clock.now()) {
+                Ok(()) => self.find(looking, firing, task, *since).await,
+                Err(error) => unseen(&error),
+            },
         }
     }
 

@@ -12,7 +12,7 @@ use almanack_core::target::runs::with_run;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
-use super::{Error, Github, Repository, Run, Sent};
+use super::{Error, Github, Limit, Repository, Run, Sent};
 
 /// For so long a list answers for everyone.
 const LIST_ANSWERS: SignedDuration = SignedDuration::from_secs(10);
@@ -54,10 +54,7 @@ impl WatchedRuns {
                 let detail = with_run("the run no longer exists", Some(id));
                 Seen::ended(Ended::Failed, &detail, now)
             }
-            Err(error) => Seen::Unseen {
-                why: error.to_string(),
-                retry_after: error.retry_after(),
-            },
+            Err(error) => unseen(&error),
         }
     }
 
@@ -81,16 +78,7 @@ impl WatchedRuns {
                 return Err(Error::NoAnswer { why, sent });
             }
         }
-        if let Some(limit) = github.limit()
-            && limit.remaining < RESERVED
-            && limit.reset_at > now
-        {
-            return Err(Error::Limited {
-                status: 429,
-                message: "few requests are left, and dispatches go first".to_owned(),
-                retry_after: limit.reset_at.duration_since(now),
-            });
-        }
+        github.check_reserve(now)?;
         if fresh.is_none() {
             let list = github.list_dispatched_runs(repository).await;
             if listed.len() >= REPOSITORIES_MAX {
@@ -103,6 +91,27 @@ impl WatchedRuns {
         }
         drop(listed);
         github.load_run(repository, id).await
+    }
+}
+
+impl Github {
+    /// Refuses a look while the requests that are left belong to dispatches.
+    pub(super) fn check_reserve(&self, now: Timestamp) -> Result<(), Error> {
+        let few = |limit: &Limit| limit.remaining < RESERVED && limit.reset_at > now;
+        self.limit().filter(few).map_or(Ok(()), |limit| {
+            Err(Error::Limited {
+                status: 429,
+                message: "few requests are left, and dispatches go first".to_owned(),
+                retry_after: limit.reset_at.duration_since(now),
+            })
+        })
+    }
+}
+
+pub(super) fn unseen(error: &Error) -> Seen {
+    Seen::Unseen {
+        why: error.to_string(),
+        retry_after: error.retry_after(),
     }
 }
 

@@ -453,6 +453,34 @@ async fn dp_13_dp_19_one_request_answers_for_many_runs() {
     );
 }
 
+/// The last hundred requests of a window start workflows; whether runs have ended can wait.
+#[tokio::test]
+async fn dp_13_looks_leave_the_last_requests_to_dispatches() {
+    for (remaining, reset_in, waits) in [(99, 60, true), (100, 60, false), (99, -1, false)] {
+        let (fake_github, github) = FakeGithub::start().await;
+        *fake_github.runs.lock().unwrap() = vec![run(7, "in_progress", None)];
+        let fault = Fault::answer(DISPATCH, 500, "x")
+            .header("x-ratelimit-remaining", &remaining)
+            .header("x-ratelimit-reset", &(NOW + reset_in));
+        fake_github.break_next(fault);
+        fire(Arc::clone(&github)).await;
+        for id in [Some(7), None] {
+            let before = fake_github.asked().len();
+            let seen = look(&github, id).await;
+            let asked = fake_github.asked().len() - before;
+            let case = format!("{remaining} left for {reset_in} s, run {id:?}: {seen:?}");
+            assert_eq!(asked == 0, waits, "{case}");
+            let retry_after = match seen {
+                Seen::Unseen { retry_after, .. } => retry_after,
+                _ => None,
+            };
+            let expected = waits.then(|| SignedDuration::from_secs(reset_in));
+            assert_eq!(retry_after, expected, "{case}");
+        }
+        assert_eq!(fire(github).await.name(), "done", "a dispatch goes first");
+    }
+}
+
 #[tokio::test]
 async fn dp_19_a_cancelled_firing_has_its_run_cancelled() {
     let (fake_github, github) = FakeGithub::start().await;
