@@ -18,7 +18,7 @@ const SEEDS: u64 = 30;
 /// Seeds within which every missing safeguard must be noticed.
 const NOTICED_WITHIN: u64 = 20;
 
-const TROUBLES: [&str; 7] = [
+const TROUBLES: [&str; 9] = [
     "crashes",
     "is frozen",
     "a ping got",
@@ -26,6 +26,8 @@ const TROUBLES: [&str; 7] = [
     " pinged",
     " no_ping",
     " never_pinged",
+    "was paused",
+    " paused",
 ];
 
 #[test]
@@ -86,6 +88,18 @@ fn a_ping_that_is_called_missed_is_noticed() {
         }
     };
     assert_noticed(lie, &["was in time"]);
+}
+
+#[test]
+fn a_ping_that_is_called_missed_in_a_pause_is_noticed() {
+    let lie = |write: &mut ScheduleWrite| {
+        for row in &mut write.slots {
+            if row.verdict == Verdict::Skipped(Reason::Paused) {
+                row.verdict = Verdict::Skipped(Reason::NoPing);
+            }
+        }
+    };
+    assert_noticed(lie, &["but the monitor was paused"]);
 }
 
 #[test]

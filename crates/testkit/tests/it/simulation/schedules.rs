@@ -7,7 +7,7 @@ use crate::simulator::schedules::{ScheduleOptions, ScheduleSummary, simulate_sch
 const SEEDS: u64 = 90;
 
 /// What goes wrong and what comes of it, by a piece of the line that says so.
-const TROUBLES: [&str; 21] = [
+const TROUBLES: [&str; 24] = [
     "crashes",
     "clock is -10 min ahead",
     "clock is 527040 min ahead",
@@ -29,6 +29,9 @@ const TROUBLES: [&str; 21] = [
     "resumed by planner",
     "resumed by ada",
     "removed by ada",
+    "done by planner",
+    "its report of finish is accepted",
+    "its report is refused",
 ];
 
 #[test]
@@ -58,7 +61,7 @@ mod teeth {
     use almanack_core::{
         follow::{Ended, FollowedChange},
         plan::{Reason, ScheduleWrite, Verdict},
-        store::{Applied, Pruned, Result, Store},
+        store::{Applied, PermitGrant, PermitRequest, Pruned, Result, Store, Visitor},
         task::{Subject, TaskId},
     };
     use almanack_testkit::layer::{Layer, Layered};
@@ -138,6 +141,71 @@ mod teeth {
         }
     }
 
+    /// An ending that comes later is accepted like the first.
+    struct Gullible;
+
+    #[async_trait]
+    impl Layer for Gullible {
+        async fn change_followed(
+            &self,
+            below: &dyn Store,
+            firing: TaskId,
+            change: &FollowedChange,
+        ) -> Result<bool> {
+            let _ = below.change_followed(firing, change).await?;
+            Ok(true)
+        }
+    }
+
+    /// There is always room for one more.
+    struct Generous;
+
+    #[async_trait]
+    impl Layer for Generous {
+        async fn request_permits(
+            &self,
+            below: &dyn Store,
+            visitor: &Visitor,
+            asks: &[PermitRequest],
+        ) -> Result<Vec<PermitGrant>> {
+            let mut asks = asks.to_vec();
+            asks.iter_mut().for_each(|ask| ask.at_once = 1_000);
+            below.request_permits(visitor, &asks).await
+        }
+    }
+
+    #[test]
+    fn dp_19_a_second_ending_is_noticed() {
+        assert_noticed(|| Gullible, &["ended twice", "was accepted, and"]);
+    }
+
+    #[test]
+    fn dp_22_more_firings_at_once_than_allowed_are_noticed() {
+        assert_noticed(|| Generous, &["though 1 may run", "though 2 may run"]);
+    }
+
+    #[test]
+    fn dp_22_a_run_more_than_asked_for_is_noticed() {
+        let forget = |write: &mut ScheduleWrite| write.schedule.runs = 0;
+        let words = ["covers no slot", "no slot", "the next slot is"];
+        assert_noticed(move || Meddle(forget), &words);
+    }
+
+    #[test]
+    fn dp_21_a_slot_that_does_not_move_is_noticed() {
+        let stay = |write: &mut ScheduleWrite| {
+            let moves = write.slots.iter().any(|row| {
+                let why = row.detail.as_deref().unwrap_or_default();
+                why.contains("moved to")
+            });
+            // The day after is passed over.
+            let day = SignedDuration::from_hours(24);
+            let next = write.schedule.next_at.map(|at| at + day);
+            write.schedule.next_at = next.filter(|_| moves).or(write.schedule.next_at);
+        };
+        assert_noticed(move || Meddle(stay), &["has no row in the ledger"]);
+    }
+
     /// What was done is written down as failed, and the other way round.
     struct Liar;
 
@@ -162,7 +230,7 @@ mod teeth {
 
     #[test]
     fn dp_19_a_wrong_ending_is_noticed() {
-        assert_noticed(|| Liar, &["it says"]);
+        assert_noticed(|| Liar, &["it says", "was accepted, and"]);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! between slots. Attempts are run by a light runner of the simulation: a keeper's heartbeats would
 //! be a million events a month and are simulated elsewhere. Half of the schedules fire at tasks, and
 //! those firings are the product's own: they put a task, follow it to its end, and their node dies
-//! at any call in between (DP-19, `works`).
+//! at any call in between (DP-19, `works`). So are calls of webhooks whose schedules limit them or
+//! expect reports (`calls`).
 //!
 //! ```text
 //!   people ──► Schedules ─┐
@@ -24,6 +25,7 @@
 //! `checks` match each slot to exactly one row of the ledger, whose verdict must have a cause that
 //! was injected.
 
+mod calls;
 mod checks;
 mod chronicle;
 mod people;

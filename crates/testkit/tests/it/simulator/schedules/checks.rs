@@ -15,7 +15,7 @@ use almanack_engine::schedules::Schedules;
 use jiff::{SignedDuration, Timestamp};
 
 use self::{eras::Life, verdicts::Judge};
-use super::{ScheduleSummary, planners::World, rule, works};
+use super::{ScheduleSummary, calls, planners::World, rule, works};
 
 /// A slot this close to the end may still be undecided; splay keeps some back for four minutes.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(10);
@@ -28,6 +28,7 @@ pub(super) async fn check(world: &World) -> Result<ScheduleSummary, String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let tasks = firings::load(&*world.store).await?;
     works::check(world).await?;
+    calls::check(world)?;
     for name in names {
         let (schedule, rows) = load(world, &name).await?;
         summary.slots += check_one(world, &schedule, &rows, &tasks)?;
@@ -48,7 +49,7 @@ fn check_one(
 ) -> Result<usize, String> {
     let pages = world.chronicle.pages();
     let end = world.truth.now();
-    let life = Life::of(&pages, schedule.name.as_str(), end, world.skew)?;
+    let life = Life::of(&pages, schedule.name.as_str(), (rows, end), world.skew)?;
     let covered = cover(schedule, &life, rows, end)?;
     let judge = Judge {
         name: schedule.name.as_str(),

@@ -5,12 +5,13 @@
 //! poll a second would be eight million in ninety days.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use almanack_core::{
     finish::Finish,
+    follow::FollowedChange,
     plan::{Definition, Edit, Edited, Firing, Pause, ScheduleWrite, State, Trigger},
     reschedule::Change,
     store::{Applied, AppliedOnce, Finished, Nudges, OnceKey, Pruned, Result, Store},
@@ -26,6 +27,7 @@ use super::{
         record::Record,
         time::{Setting, TrueClock, is_set_back},
     },
+    calls::Call,
     rule::Rule,
 };
 
@@ -90,6 +92,10 @@ pub(super) struct Pages {
     waiting: BTreeMap<String, Timestamp>,
     decided_to: BTreeMap<String, Timestamp>,
     ended: BTreeMap<String, Timestamp>,
+    /// Calls of webhooks whose schedules limit them.
+    pub(super) calls: Vec<Call>,
+    /// Firings whose work was written down as ended.
+    endings: BTreeSet<TaskId>,
     /// When the work of a firing ended, also if nobody knew yet that it was that firing's.
     pub(super) works_ended: BTreeMap<String, Timestamp>,
 }
@@ -352,6 +358,26 @@ impl Layer for Chronicle {
             wakes_at.inspect(|at| self.hint(*at));
         }
         Ok(applied)
+    }
+
+    /// The first ending that is written stays (DP-19).
+    async fn change_followed(
+        &self,
+        below: &dyn Store,
+        firing: TaskId,
+        change: &FollowedChange,
+    ) -> Result<bool> {
+        let changed = below.change_followed(firing, change).await?;
+        if changed && change.ending.is_some() {
+            if let Some(task) = below.load_task(firing).await? {
+                self.work_ended(task.identity.subject.as_str());
+            }
+            if !self.pages().endings.insert(firing) {
+                self.record
+                    .broke(format_args!("firing {firing} ended twice"));
+            }
+        }
+        Ok(changed)
     }
 
     /// Nothing is deleted by its age while the machine's clock is wrong, whichever way (DP-24).

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_core::{
-    plan::{Also, CatchUp, Definition, OnResume, Origin, Overlap, Quiet, ScheduleName},
+    plan::{Also, CatchUp, Definition, Move, OnResume, Origin, Overlap, Quiet, ScheduleName},
     target::Target,
 };
 use almanack_engine::schedules::{Backfill, Error, Overlapping, Schedules};
@@ -14,6 +14,7 @@ use super::{
         dice::Dice,
         time::{Barrier, pass},
     },
+    calls,
     planners::World,
     rule::{QUIET, Rule, WEEKEND},
     works::{WORK, work_subject},
@@ -259,7 +260,10 @@ impl Person {
             except: Vec::new(),
             only: Vec::new(),
             quiet: Vec::new(),
+            moves: None,
+            starts_at: None,
             ends_at: None,
+            runs: None,
             ..definition
         };
         if dice.hits(250) {
@@ -270,15 +274,40 @@ impl Person {
         if dice.hits(200) {
             drawn.quiet = Quiet::parse(QUIET).into_iter().collect();
         }
-        if dice.hits(100) {
-            let days = dice.between(2, 40);
-            let end = self.world.truth.now() + SignedDuration::from_hours(24 * days);
-            drawn.ends_at = Some(round(end));
+        if drawn.uses_calendars() && self.is_fixed(&drawn) && dice.hits(500) {
+            drawn.moves = Some(*dice.pick(&[Move::NextWorkday, Move::PreviousWorkday]));
         }
+        let days_on = |days: i64| {
+            let at = self.world.truth.now() + SignedDuration::from_hours(24 * days);
+            Some(round(at))
+        };
+        if dice.hits(100) {
+            drawn.ends_at = days_on(dice.between(2, 40));
+        }
+        if dice.hits(100) {
+            drawn.starts_at = days_on(dice.between(-1, 5));
+        }
+        if dice.hits(120) {
+            drawn.runs = u32::try_from(dice.between(1, 12)).ok();
+        }
+        calls::draw(dice, &mut drawn);
         if drawn.catch_up == CatchUp::All && drawn.overlap == Overlap::CancelRunning {
             drawn.catch_up = CatchUp::Latest;
         }
         drawn
+    }
+}
+
+impl Person {
+    /// Whether all its expressions name fixed times of day.
+    fn is_fixed(&self, definition: &Definition) -> bool {
+        let pages = self.world.chronicle.pages();
+        let also = definition.also.iter().map(|also| &also.expression);
+        let mut expressions = [&definition.expression].into_iter().chain(also);
+        expressions.all(|expression| {
+            let key = (expression.clone(), definition.tz.clone());
+            pages.rules.get(&key).is_some_and(Rule::is_fixed)
+        })
     }
 }
 

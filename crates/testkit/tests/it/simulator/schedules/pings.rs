@@ -1,5 +1,5 @@
-//! Jobs that run elsewhere and ping: on time, late, never, twice, failing, while nodes crash and
-//! clocks are wrong (DP-23).
+//! Jobs that run elsewhere and ping: on time, late, never, twice, failing, while nodes crash,
+//! clocks are wrong and people pause monitors (DP-23).
 //!
 //! Each job knows only its own times. It notes when it sent a ping and when it got its answer, by
 //! the true clock; like `curl --retry` it tries again without one. The checks compare these notes
@@ -16,7 +16,10 @@ use almanack_core::{
     store::{LedgerPage, MonitorKey, MonitorKeys, Store},
     target::Target,
 };
-use almanack_engine::{schedules::Schedules, zones::Zones};
+use almanack_engine::{
+    schedules::{Error, Schedules},
+    zones::Zones,
+};
 use almanack_testkit::layer::{Layer, Layered};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -72,6 +75,25 @@ struct Note {
 
 type Notes = Arc<Mutex<Vec<Note>>>;
 
+/// A pause as the person knows it who asked for it: each end is somewhere between two instants.
+#[derive(Debug, Clone, Copy)]
+struct Rest {
+    from: (Timestamp, Timestamp),
+    to: (Timestamp, Timestamp),
+}
+
+impl Rest {
+    /// Whether all of this time surely lies in it.
+    fn covers(&self, from: Timestamp, to: Timestamp) -> bool {
+        self.from.1 + UNSURE <= from && to <= self.to.0 - UNSURE
+    }
+
+    /// Whether some of this time may lie in it.
+    fn may_touch(&self, from: Timestamp, to: Timestamp) -> bool {
+        self.from.0 - UNSURE <= to && from <= self.to.1 + UNSURE
+    }
+}
+
 /// Runs the story of `seed`.
 pub(crate) fn simulate_pings(
     seed: u64,
@@ -80,9 +102,14 @@ pub(crate) fn simulate_pings(
     on_virtual_time(async {
         let dice = Dice::new(seed);
         let world = world(&dice, open());
-        let notes = play(&world, &dice).await;
+        let (notes, rests) = play(&world, &dice).await;
         for ((name, _), notes) in JOBS.iter().zip(notes) {
-            let checked = check(&world, name, &notes).await;
+            let rests: Vec<Rest> = rests
+                .iter()
+                .filter(|it| it.0 == *name)
+                .map(|it| it.1)
+                .collect();
+            let checked = check(&world, name, (&notes, &rests)).await;
             world.record.check(checked);
         }
         let log = world.record.take_lines();
@@ -108,7 +135,7 @@ fn world(dice: &Dice, store: Arc<dyn Store>) -> World {
     }
 }
 
-async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
+async fn play(world: &World, dice: &Dice) -> (Vec<Vec<Note>>, Vec<(&'static str, Rest)>) {
     let until =
         world.truth.now() + SignedDuration::from_hours(24) * i32::try_from(DAYS).unwrap_or(1);
     for (name, expression) in JOBS {
@@ -129,6 +156,7 @@ async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
             tokio::spawn(job)
         })
         .collect();
+    let person = tokio::spawn(pause_now_and_then(world.clone(), dice.fork(), until));
     let mut processes: Vec<Option<Process>> = (0..NODES).map(|_| None).collect();
     while world.truth.now() < until {
         let slot = usize::try_from(dice.below(NODES as u64)).unwrap_or(0);
@@ -148,6 +176,7 @@ async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
     for job in jobs {
         let _ = job.await;
     }
+    let rests = person.await.unwrap_or_default();
     world
         .healed
         .store(true, std::sync::atomic::Ordering::Relaxed);
@@ -161,7 +190,65 @@ async fn play(world: &World, dice: &Dice) -> Vec<Vec<Note>> {
     pass(Duration::from_hours(3)).await;
     processes.into_iter().flatten().for_each(Process::crash);
     let taken = |notes: Notes| notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    notes.into_iter().map(taken).collect()
+    (notes.into_iter().map(taken).collect(), rests)
+}
+
+/// A person who pauses jobs, each until the pause is over or they resume it.
+async fn pause_now_and_then(
+    world: World,
+    dice: Dice,
+    until: Timestamp,
+) -> Vec<(&'static str, Rest)> {
+    let mut rests = Vec::new();
+    let hours = SignedDuration::from_hours;
+    loop {
+        pass(dice.millis(3_600_000, 10 * 3_600_000)).await;
+        let lasts = SignedDuration::from_mins(dice.between(20, 300));
+        if world.truth.now() + lasts > until - hours(2) {
+            return rests;
+        }
+        let (name, _) = *dice.pick(&JOBS);
+        let by_itself = dice.hits(500);
+        let ends_at = world.truth.now() + lasts;
+        let from = ask(&world, &dice, |schedules| async move {
+            let end = by_itself.then_some(ends_at);
+            schedules.pause(&named(name), end, None, "ada").await
+        });
+        let from = from.await;
+        let wait = ends_at
+            .duration_since(world.truth.now())
+            .max(SignedDuration::ZERO);
+        pass(Duration::try_from(wait).unwrap_or_default()).await;
+        let to = if by_itself {
+            (ends_at, ends_at)
+        } else {
+            let resumed = ask(&world, &dice, |schedules| async move {
+                schedules.resume(&named(name), "ada").await
+            });
+            resumed.await
+        };
+        world.record.note(name, "was paused");
+        rests.push((name, Rest { from, to }));
+    }
+}
+
+/// Asks until there is an answer; from when to when that took.
+async fn ask<T, F: Future<Output = Result<T, Error>>>(
+    world: &World,
+    dice: &Dice,
+    request: impl Fn(Schedules) -> F,
+) -> (Timestamp, Timestamp) {
+    let asked_at = world.truth.now();
+    loop {
+        let barrier = Arc::new(Barrier::new(world.truth));
+        let store = world.way("ada", &barrier, dice);
+        let schedules = Schedules::new(store, world.clock(dice), Arc::clone(&world.zones));
+        match request(schedules).await {
+            Ok(_) => return (asked_at, world.truth.now()),
+            Err(error) => world.record.note("ada", format_args!("hears: {error}")),
+        }
+        pass(dice.millis(100, 5_000)).await;
+    }
 }
 
 fn named(name: &str) -> ScheduleName {
@@ -265,7 +352,11 @@ async fn ping(world: &World, name: &str, kind: PingKind, dice: &Dice, run: i32) 
     }
 }
 
-async fn check(world: &World, name: &str, notes: &[Note]) -> Result<(), String> {
+async fn check(
+    world: &World,
+    name: &str,
+    (notes, rests): (&[Note], &[Rest]),
+) -> Result<(), String> {
     let broken = |what: String| Err(format!("{name}: {what}"));
     let found = world.store.load_schedules(&[named(name)]).await;
     let Some(schedule) = found.ok().and_then(|mut found| found.pop().flatten()) else {
@@ -284,9 +375,9 @@ async fn check(world: &World, name: &str, notes: &[Note]) -> Result<(), String> 
         );
     }
     if name.starts_with("cron") {
-        by_expression(&rows, notes).or_else(broken)?;
+        by_expression(&rows, notes, rests).or_else(broken)?;
     } else {
-        by_period(&rows, notes).or_else(broken)?;
+        by_period(&rows, notes, rests).or_else(broken)?;
     }
     let pings = world.store.load_pings(schedule.id, u64::MAX, 1_000).await;
     let pings = pings.map_err(|error| error.to_string())?;
@@ -315,7 +406,7 @@ fn covering(rows: &[Slot], slot: Timestamp) -> Vec<&Slot> {
 }
 
 /// Every slot of the expression, one by one.
-fn by_expression(rows: &[Slot], notes: &[Note]) -> Result<(), String> {
+fn by_expression(rows: &[Slot], notes: &[Note], rests: &[Rest]) -> Result<(), String> {
     let start = almanack_testkit::fixture::START;
     for number in 1..=(DAYS * 48) {
         let slot = start + PERIOD * i32::try_from(number).unwrap_or(1);
@@ -323,6 +414,20 @@ fn by_expression(rows: &[Slot], notes: &[Note]) -> Result<(), String> {
             return Err(format!("{slot} has not exactly one verdict"));
         };
         let until = slot + GRACE;
+        let is_paused = row.verdict == Verdict::Skipped(Reason::Paused);
+        if rests.iter().any(|rest| rest.covers(slot, until)) {
+            if !is_paused {
+                let verdict = row.verdict.as_str();
+                return Err(format!("{slot} is {verdict}, but the monitor was paused"));
+            }
+            continue;
+        }
+        if rests.iter().any(|rest| rest.may_touch(slot, until)) {
+            continue;
+        }
+        if is_paused {
+            return Err(format!("{slot} is paused, but the monitor was not"));
+        }
         let surely = |note: &&Note| {
             note.answered && note.sent >= slot + UNSURE && note.over <= until - UNSURE
         };
@@ -349,10 +454,11 @@ fn by_expression(rows: &[Slot], notes: &[Note]) -> Result<(), String> {
 }
 
 /// Every time between two pings of which both were answered and none is in doubt between.
-fn by_period(rows: &[Slot], notes: &[Note]) -> Result<(), String> {
+fn by_period(rows: &[Slot], notes: &[Note], rests: &[Rest]) -> Result<(), String> {
     for pair in notes.windows(2) {
         let [a, b] = pair else { continue };
-        if !(a.answered && b.answered) {
+        let rested = rests.iter().any(|rest| rest.may_touch(a.sent, b.over));
+        if !(a.answered && b.answered) || rested {
             continue;
         }
         let missed = rows.iter().find(|row| {

@@ -13,7 +13,7 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-use almanack_core::plan::Definition;
+use almanack_core::plan::{Definition, Move};
 
 use super::super::dice::Dice;
 
@@ -90,11 +90,16 @@ pub(super) const QUIET: &str = "01:00-03:30";
 pub(super) fn is_left_out(definition: &Definition, slot: Timestamp) -> bool {
     let tz = TimeZone::get(&definition.tz).expect("a zone of the zone database");
     let local = tz.to_datetime(slot);
-    let weekend = matches!(local.weekday(), Weekday::Saturday | Weekday::Sunday);
     let minute = i32::from(local.hour()) * 60 + i32::from(local.minute());
     let quiet = !definition.quiet.is_empty() && (60..210).contains(&minute);
+    quiet || is_off(definition, local.date())
+}
+
+/// Whether a calendar leaves a day out.
+fn is_off(definition: &Definition, date: Date) -> bool {
+    let weekend = matches!(date.weekday(), Weekday::Saturday | Weekday::Sunday);
     let off = |calendars: &[String], on: bool| !calendars.is_empty() && on;
-    quiet || off(&definition.except, weekend) || off(&definition.only, !weekend)
+    off(&definition.except, weekend) || off(&definition.only, !weekend)
 }
 
 /// How much later than its slot a firing may be due.
@@ -210,16 +215,50 @@ impl Rule {
         slots.into_iter().filter(within).collect()
     }
 
+    /// The slots that move away from days that are left out, each at the same time of the nearest
+    /// day that is not. Every run of days off here is shorter than a week.
+    pub(super) fn moved_slots(
+        &self,
+        definition: &Definition,
+        (from, to): (Timestamp, Timestamp),
+    ) -> Vec<Timestamp> {
+        let Some(moves) = definition.moves else {
+            return Vec::new();
+        };
+        let tz = TimeZone::get(self.tz).expect("a zone of the zone database");
+        let mut slots = BTreeSet::new();
+        for date in days(&tz, (from, to), 8) {
+            if !self.has_day(date) || !is_off(definition, date) {
+                continue;
+            }
+            let step = match moves {
+                Move::NextWorkday => 1.day(),
+                Move::PreviousWorkday => -1.day(),
+            };
+            let near = std::iter::successors(Some(date), |date| date.checked_add(step).ok());
+            let lands = near.take(8).find(|date| !is_off(definition, *date));
+            self.list_day(lands.expect("a day in a week"), &tz, &mut slots);
+        }
+        let within = |slot: &Timestamp| *slot > from && *slot <= to;
+        slots.into_iter().filter(within).collect()
+    }
+
+    /// Whether it names fixed times of day: others cannot move.
+    pub(super) fn is_fixed(&self) -> bool {
+        let plain = |part: &Part| matches!(part, Part::Values(_));
+        match &self.form {
+            Form::Every(_) => false,
+            Form::Fields { minute, hour, .. } => plain(minute) && plain(hour),
+        }
+    }
+
     fn list_days(&self, from: Timestamp, to: Timestamp, slots: &mut BTreeSet<Timestamp>) {
         let tz = TimeZone::get(self.tz).expect("a zone of the zone database");
         // A day more at either end: a gap may push a slot over midnight.
-        let mut date = tz.to_datetime(from).date().saturating_sub(1.day());
-        let last = tz.to_datetime(to).date().saturating_add(1.day());
-        while date <= last {
+        for date in days(&tz, (from, to), 1) {
             if self.has_day(date) {
                 self.list_day(date, &tz, slots);
             }
-            date = date.saturating_add(1.day());
         }
     }
 
@@ -238,14 +277,25 @@ impl Rule {
         let Form::Fields { minute, hour, .. } = &self.form else {
             return;
         };
-        let plain = |part: &Part| matches!(part, Part::Values(_));
-        let fixed = plain(minute) && plain(hour);
+        let fixed = self.is_fixed();
         for h in (0..24).filter(|h| hour.has(*h)) {
             for m in (0..60).filter(|m| minute.has(*m)) {
                 slots.extend(instants(date.at(h, m, 0, 0), tz, fixed));
             }
         }
     }
+}
+
+/// The days between two instants, and so many more at either end.
+fn days(
+    tz: &TimeZone,
+    (from, to): (Timestamp, Timestamp),
+    more: i64,
+) -> impl Iterator<Item = Date> {
+    let first = tz.to_datetime(from).date().saturating_sub(more.days());
+    let last = tz.to_datetime(to).date().saturating_add(more.days());
+    let days = std::iter::successors(Some(first), |date| date.tomorrow().ok());
+    days.take_while(move |date| *date <= last)
 }
 
 /// When a local time is shown, and when a job at that time runs.
@@ -286,6 +336,29 @@ mod tests {
         let [from, to] = [from, to].map(|text| text.parse().unwrap());
         let slots = rule.slots(from, to);
         slots.iter().map(ToString::to_string).collect()
+    }
+
+    /// By hand: Saturday the 3rd and Sunday the 4th of January 2026.
+    #[test]
+    fn the_oracle_knows_where_slots_move() {
+        let rule = daily(Part::Values(vec![0]), Part::Values(vec![8]), "UTC");
+        let target = almanack_core::target::Target::Ping { note: None };
+        let moved = |moves, except: &[&str]| {
+            let definition = Definition {
+                except: except.iter().map(|it| (*it).to_owned()).collect(),
+                moves,
+                ..Definition::new(rule.expression(), target.clone())
+            };
+            let range = ["2026-01-01T00:00:00Z", "2026-01-07T00:00:00Z"];
+            let [from, to] = range.map(|text| text.parse().unwrap());
+            let slots = rule.moved_slots(&definition, (from, to));
+            slots.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let (next, previous) = (Some(Move::NextWorkday), Some(Move::PreviousWorkday));
+        assert_eq!(moved(next, &[WEEKEND]), ["2026-01-05T08:00:00Z"]);
+        assert_eq!(moved(previous, &[WEEKEND]), ["2026-01-02T08:00:00Z"]);
+        assert_eq!(moved(next, &[]), [""; 0], "no day is left out");
+        assert_eq!(moved(None, &[WEEKEND]), [""; 0]);
     }
 
     /// By hand, from the table of Berlin and of Sydney: the oracle must not be wrong in the

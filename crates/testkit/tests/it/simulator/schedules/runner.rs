@@ -9,6 +9,7 @@ use almanack_core::{
     task::ClaimedTask,
     time::LATEST,
 };
+use almanack_engine::dispatch;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -115,7 +116,7 @@ fn done() -> Outcome {
 }
 
 /// Mostly quick and well; sometimes longer than the gap to the next slot.
-fn injected_fault(dice: &Dice) -> (Duration, Outcome) {
+pub(super) fn injected_fault(dice: &Dice) -> (Duration, Outcome) {
     let takes = match dice.below(100) {
         0..85 => dice.millis(10, 20_000),
         85..97 => dice.millis(20_000, 600_000),
@@ -142,7 +143,12 @@ async fn end(
     outcome: &Outcome,
     dice: &Dice,
 ) {
-    let ending = finish(task, outcome, &BACKOFF, truth.now(), dice.below(u64::MAX));
+    let backoff = if works::is_followed(task) {
+        dispatch::BACKOFF
+    } else {
+        BACKOFF
+    };
+    let ending = finish(task, outcome, &backoff, truth.now(), dice.below(u64::MAX));
     let waits = ending.waits;
     let finished = store.finish(vec![ending]).await.unwrap_or_default();
     if waits || finished != [Finished::Applied] {

@@ -24,6 +24,7 @@ use super::{
         dice::Dice,
         time::{Barrier, NodeSleeper, pass},
     },
+    calls::{Service, is_handled},
     planners::World,
 };
 
@@ -71,14 +72,20 @@ pub(super) async fn followers(store: &Arc<dyn Store>, subject: &str) -> Vec<Stri
 /// Whether the product's own handler makes this attempt.
 pub(super) fn is_followed(task: &ClaimedTask) -> bool {
     let firing = Firing::read(&task.payload);
-    task.identity.kind.as_str() == DISPATCH
-        && firing.is_ok_and(|firing| matches!(firing.target, Target::Task { .. }))
+    let is_own =
+        |firing: Firing| matches!(firing.target, Target::Task { .. }) || is_handled(&firing);
+    task.identity.kind.as_str() == DISPATCH && firing.is_ok_and(is_own)
 }
 
-/// A node's handler, over a way to the store that fails now and then.
-fn handler(world: &World, dice: &Dice) -> DispatchHandler {
+/// A node's handler, over a way to the store that fails now and then. A cap is kept by leases, and
+/// whose lease the store does not hear of is one more than the cap: for those the way is good.
+fn handler(world: &World, dice: &Dice, (capped, healed): (bool, bool)) -> DispatchHandler {
     let barrier = Arc::new(Barrier::new(world.truth));
-    let store: Arc<dyn Store> = world.way("follower", &barrier, dice);
+    let store: Arc<dyn Store> = if capped {
+        Arc::clone(&world.store)
+    } else {
+        world.way("follower", &barrier, dice)
+    };
     let clock = world.clock(dice);
     let sleeper: Arc<dyn Sleeper> = Arc::new(NodeSleeper {
         clock: Arc::clone(&clock),
@@ -95,7 +102,14 @@ fn handler(world: &World, dice: &Dice) -> DispatchHandler {
         clock: clock.clone(),
         done_here: BTreeMap::new(),
     };
-    DispatchHandler::new(store, clock, sleeper).with("task", Arc::new(launcher))
+    let service = Service {
+        world: world.clone(),
+        dice: dice.fork(),
+        healed,
+    };
+    DispatchHandler::new(store, clock, sleeper)
+        .with("task", Arc::new(launcher))
+        .with("webhook", Arc::new(service))
 }
 
 /// One attempt of the product's own, unless its node dies during it.
@@ -105,7 +119,8 @@ pub(super) async fn attempt(
     task: &ClaimedTask,
     healed: bool,
 ) -> Outcome {
-    let handler = handler(world, dice);
+    let capped = Firing::read(&task.payload).is_ok_and(|it| it.firings_max.is_some());
+    let handler = handler(world, dice, (capped, healed));
     if healed || !dice.hits(200) {
         return handler.attempt(task).await;
     }
@@ -126,7 +141,7 @@ pub(super) async fn attempt(
 pub(super) async fn clear_up(world: World, dice: Dice) {
     loop {
         pass(CLEAR_UP_EVERY).await;
-        handler(&world, &dice).clear_up().await;
+        handler(&world, &dice, (false, false)).clear_up().await;
     }
 }
 
@@ -150,7 +165,7 @@ async fn load(store: &dyn Store, kind: &str) -> Result<Vec<Task>, String> {
 
 /// Every task was put once, and every firing ended as its task did, soon after it.
 pub(super) async fn check(world: &World) -> Result<(), String> {
-    handler(world, &Dice::new(0)).clear_up().await;
+    handler(world, &Dice::new(0), (true, true)).clear_up().await;
     let works = load(&*world.store, WORK).await?;
     let mut by_subject: BTreeMap<&str, &Task> = BTreeMap::new();
     for task in &works {
@@ -172,7 +187,13 @@ pub(super) async fn check(world: &World) -> Result<(), String> {
     for firing in &firings {
         let followed = followed_of.get(&firing.id);
         let since = world.truth.now() - LOOKED_AT_WITHIN;
-        check_one(firing, followed, &by_id, since).map_err(|why| {
+        let checked = match followed.map(|it| &it.work) {
+            Some(Work::Report { .. }) => {
+                followed.map_or(Ok(()), |it| check_reported(firing, it, since))
+            }
+            _ => check_one(firing, followed, &by_id, since),
+        };
+        checked.map_err(|why| {
             let subject = &firing.identity.subject;
             format!("{subject} ({}): {why}", firing.status)
         })?;
@@ -195,6 +216,28 @@ pub(super) async fn check(world: &World) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What a service reports about ends its firing, and so does that it says nothing.
+fn check_reported(firing: &Task, followed: &Followed, since: Timestamp) -> Result<(), String> {
+    match (&followed.ending, firing.status) {
+        (None, Status::Cancelled) => Err("its work was never cleared up".to_owned()),
+        (None, _) if !firing.is_live() => Err("it has ended before its work".to_owned()),
+        (None, _) if followed.expected_until() < since => Err("it was never given up".to_owned()),
+        (Some(ending), _) if firing.is_live() && ending.ended_at < since => {
+            Err("its work is over, and it goes on".to_owned())
+        }
+        (Some(ending), status) if !firing.is_live() && status != Status::Cancelled => {
+            let expected = match ending.ended {
+                Ended::Done => Status::Success,
+                Ended::Failed | Ended::Cancelled => Status::Fail,
+            };
+            let same = status == expected;
+            same.then_some(())
+                .ok_or_else(|| format!("it says {}", ending.ended))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_one(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use almanack_core::plan::{Definition, Edited};
+use almanack_core::plan::{Definition, Edited, Slot};
 use jiff::{SignedDuration, Timestamp};
 
 use super::super::{
@@ -17,16 +17,46 @@ pub(super) struct Era {
     pub(super) definition: Definition,
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
+    /// Whether it is the first of a schedule that is new, or was removed.
+    begins: bool,
+    /// The slot of the last run, once all runs are used up; what comes after it is no slot.
+    last_run: Option<Timestamp>,
 }
 
 impl Era {
-    /// The slots after `from`, up to and including `to`, within the bounds.
+    /// The slots after `from`, up to and including `to`, within the bounds and the number of runs.
     pub(super) fn slots(&self, from: Timestamp, to: Timestamp) -> Vec<Timestamp> {
+        let to = self.last_run.map_or(to, |last| last.min(to));
+        self.named(from, to)
+    }
+
+    /// What the rules name, however often it has run.
+    pub(super) fn named(&self, from: Timestamp, to: Timestamp) -> Vec<Timestamp> {
         let to = self.definition.ends_at.map_or(to, |end| end.min(to));
-        let named = self.rules.iter().flat_map(|rule| rule.slots(from, to));
+        let first = self.definition.starts_at.map(before);
+        let from = first.map_or(from, |first| first.max(from));
+        let named = self.rules.iter().flat_map(|rule| {
+            let moved = rule.moved_slots(&self.definition, (from, to));
+            rule.slots(from, to).into_iter().chain(moved)
+        });
         // A time that several rules name is one slot.
         let slots: BTreeSet<Timestamp> = named.collect();
         slots.into_iter().collect()
+    }
+
+    /// Ends it with the run that used up the last of its number. `done` runs came before it.
+    fn limit(&mut self, slots: &[Timestamp], fired: &BTreeSet<Timestamp>, done: &mut usize) {
+        let Some(runs) = self.definition.runs else {
+            return;
+        };
+        let left = usize::try_from(runs).unwrap_or(usize::MAX);
+        let left = left.saturating_sub(*done);
+        let ran: Vec<&Timestamp> = slots.iter().filter(|slot| fired.contains(*slot)).collect();
+        self.last_run = match left {
+            0 => Some(self.from),
+            left => ran.get(left - 1).map(|slot| **slot),
+        };
+        *done += ran.len().min(left);
     }
 }
 
@@ -51,7 +81,7 @@ impl Life {
     pub(super) fn of(
         pages: &Pages,
         name: &str,
-        end: Timestamp,
+        (rows, end): (&[Slot], Timestamp),
         skew: SignedDuration,
     ) -> Result<Self, String> {
         let mut life = Self::default();
@@ -78,15 +108,25 @@ impl Life {
                     definition: edit.definition.clone(),
                     from: edit.seam,
                     to: edit.seam,
+                    begins: edit.edited == Edited::Created,
+                    last_run: None,
                 });
             }
         }
         open.end_era(end, &mut life);
         open.end_pause(end, &mut life);
-        for (number, era) in life.eras.iter().enumerate() {
-            let slots = era.slots(era.from, era.to);
-            life.slots
-                .extend(slots.into_iter().map(|slot| (slot, number)));
+        let fired = rows.iter().filter(|row| row.verdict.is_fired());
+        let fired: BTreeSet<Timestamp> = fired.map(|row| row.slot_at).collect();
+        let mut done = 0;
+        for (number, era) in life.eras.iter_mut().enumerate() {
+            if era.begins {
+                done = 0;
+            }
+            let named = era.named(era.from, era.to);
+            era.limit(&named, &fired, &mut done);
+            let last = era.last_run.unwrap_or(era.to);
+            let slots = named.into_iter().filter(|slot| *slot <= last);
+            life.slots.extend(slots.map(|slot| (slot, number)));
         }
         Ok(life)
     }

@@ -147,12 +147,11 @@ impl Judge<'_> {
         era: &Era,
     ) -> Result<(), String> {
         let policy = era.definition.catch_up;
-        let newer = self
-            .life
-            .slots
+        // Whether or not the last run came before them.
+        let newer = era.named(slot, row.decided_at.min(era.to));
+        let newer = newer
             .iter()
-            .filter(|(other, _)| *other > slot && *other <= row.decided_at && *other <= era.to)
-            .filter(|(other, _)| !is_left_out(&era.definition, *other));
+            .filter(|other| !is_left_out(&era.definition, **other));
         let newer = newer.count();
         match reason {
             Reason::TooLate => {
@@ -238,7 +237,7 @@ impl Judge<'_> {
         let ahead = slot + SignedDuration::from_hours(24 * 70);
         let next = self
             .next_in(slot, era)
-            .or_else(|| era.slots(slot, ahead).first().copied());
+            .or_else(|| era.named(slot, ahead).first().copied());
         let gap = next.map_or(HALF_A_DAY * 2, |next| next.duration_since(slot));
         (gap / 2).clamp(PROMPT, HALF_A_DAY)
     }
