@@ -97,8 +97,8 @@ pub(crate) fn dispatch(
         #[cfg(feature = "lab")]
         Command::Demo(arguments) => demo::run(arguments, output),
         Command::Init(given) => init::run(given, &arguments.global, &inputs, output),
-        Command::Next(arguments) => next::run(arguments, &inputs, output),
-        Command::Simulate(arguments) => simulate::run(arguments, &inputs, output),
+        Command::Next(arguments) => next::run(&at, arguments, output),
+        Command::Simulate(arguments) => simulate::run(&at, arguments, output),
         Command::Import(arguments) => import::run(&at, arguments, output),
         Command::Chain(arguments) => chain::run(arguments, &inputs.environment, output),
         Command::Guard(arguments) => guard::run(arguments, &inputs.environment, output),
@@ -171,12 +171,17 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
             | Command::Why(_)
             | Command::Work(_)
             | Command::Radar(_)
-    );
+            | Command::Simulate(_)
+    ) || match &arguments.command {
+        Command::Next(given) => given.names_calendars(),
+        Command::Import(given) => given.apply,
+        _ => false,
+    };
     let flag = arguments.global.server.clone();
     if !asks && flag.is_some() {
         let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "these commands take --server: task, kind, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why, work, radar",
+            "these commands take --server: task, kind, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why, work, radar, simulate, import --apply, next --except",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();

@@ -105,7 +105,13 @@ pub(crate) async fn start_on(
     let (equipment, telemetry) = equip(settings, environment, &stores, around, &node_name)?;
     let mut node = admit_watched(&equipment, settings, &node_name, around).await?;
     // Only now the clock is right.
-    let schedules = wiring::schedules(stores.changes.clone(), clock.clone(), outbound.reach());
+    let subscriptions = equipment.subscriptions();
+    let schedules = wiring::schedules(
+        stores.changes.clone(),
+        clock.clone(),
+        outbound.reach(),
+        subscriptions.clone(),
+    );
     let in_force = InForce::new(settings, inputs);
     let calendars = wiring::calendars(&stores.changes, &clock, &schedules, &outbound);
     node.calendars = Some(calendars.clone());
@@ -118,6 +124,7 @@ pub(crate) async fn start_on(
     let mut files = Files::new(inputs.clone(), defined, outbound);
     Box::pin(files.sync(settings)).await?;
     let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
+    let passes = passes.reporting_to(subscriptions);
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: equipment.rescheduler(),
@@ -144,6 +151,7 @@ pub(crate) async fn start_on(
         health: node.health(),
         access,
         page_hosts: page_hosts(&settings.server),
+        public_url: wiring::public_url(settings),
         trusted_proxies: settings.server.trusted_proxies.clone(),
         passwords: wiring::passwords(),
         leaving: leaving.clone(),

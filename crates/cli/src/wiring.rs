@@ -30,7 +30,7 @@ use almanack_adapters::{
 };
 use almanack_core::{
     address::Reach,
-    event::outgoing,
+    event::outgoing::{self, Subscriptions},
     plan::PING_DELIVERY,
     reserved,
     secret::Secrets,
@@ -113,6 +113,12 @@ pub(crate) fn sqlite_file(database: &Database) -> Option<PathBuf> {
 /// database behind, and should report that there are no tasks.
 pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
     sqlite_file(database).filter(|path| !path.exists())
+}
+
+/// Address under which others reach this node, without a `/` at its end.
+pub(crate) fn public_url(settings: &Settings) -> Option<String> {
+    let url = settings.server.public_url.as_ref()?;
+    Some(url.as_str().trim_end_matches('/').to_owned())
 }
 
 /// The folder of the database's file, if it is a file.
@@ -239,9 +245,10 @@ pub(crate) fn schedules(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     reach: Reloadable<Reach>,
+    subscriptions: Reloadable<Subscriptions>,
 ) -> Arc<Schedules> {
     let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
-    let schedules = schedules.reaching(reach);
+    let schedules = schedules.reaching(reach).reporting_to(subscriptions);
     Arc::new(schedules.resolving(Arc::new(SystemResolver)))
 }
 

@@ -64,7 +64,7 @@ pub use monitor::{
 };
 pub use operation::{TAGS_MAX, Unsuitable, is_owner, is_tag};
 pub use pings::{PING_DELIVERY, Pings};
-pub use ready::Ready;
+pub use ready::{Delay, Ready};
 pub use retry::Retry;
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
@@ -174,7 +174,7 @@ pub fn settle(look: Look<'_>) -> Plan {
 }
 
 /// What waits when a schedule changes is skipped: for its predecessor, or, its slot having come,
-/// for its part of the splay. Afterwards every slot up to now is in the ledger, because the next
+/// for its part of splay and jitter. Afterwards every slot up to now is in the ledger, because the next
 /// definition's slots begin after now.
 fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
     let Look { ready, now, .. } = look;
@@ -188,7 +188,7 @@ fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
         let waited_for = match (ready.is_monitor(), due) {
             (true, _) => Some("its ping"),
             (false, true) => look.running,
-            (false, false) => Some("its splay"),
+            (false, false) => Some(ready.delay_of(slot).name()),
         };
         match ready.exclusion(slot) {
             Some(why) => ledger.exclude(slot, &why),
@@ -290,6 +290,23 @@ fn due_slots(
         next = look.ready.next_after(slot);
     }
     (due, next)
+}
+
+/// The rows of slots that have come and are left out, in order. They are written together, within
+/// [`EXCLUDED_EVERY`]; whoever asks for the ledger sees them at once.
+pub fn left_out_so_far(schedule: &Schedule, ready: &Ready, now: Timestamp) -> Vec<Slot> {
+    let mut ledger = Ledger::new(schedule.revision, now);
+    let is_planned = schedule.state == State::Active && !ready.is_monitor();
+    let first = schedule.next_at.filter(|_| is_planned);
+    let first = first.and_then(|at| ready.next_from(at));
+    let slots = std::iter::successors(first, |slot| ready.next_after(*slot)).take(SLOTS_MAX);
+    for slot in slots.take_while(|slot| ready.due_at(*slot) <= now) {
+        let Some(why) = ready.exclusion(slot) else {
+            break;
+        };
+        ledger.exclude(slot, &why);
+    }
+    ledger.into_rows()
 }
 
 /// When to look at the slot that is next. Those that are left out wait for the one that fires, but

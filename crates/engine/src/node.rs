@@ -215,7 +215,9 @@ impl AdmittedNode {
     /// Works until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
         let (store, clock) = (self.ports.store.clone(), self.ports.clock.clone());
-        let planner = Planner::new(store, clock, Arc::default()).counting(self.counters());
+        let planner = Planner::new(store, clock, Arc::default())
+            .counting(self.counters())
+            .reporting_to(self.ports.subscriptions.clone());
         let sleeper = Arc::clone(&self.ports.sleeper);
         let planning = planner.run(sleeper.as_ref(), &stop);
         tokio::join!(planning, self.run_planned(stop.clone()));

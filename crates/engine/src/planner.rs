@@ -15,6 +15,7 @@ mod write;
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
+    event::outgoing::Subscriptions,
     plan::{Look, Monitor, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
     store::{self, Applied, DueSchedules, Store},
     task::Task,
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     counters::Counters,
+    reloadable::Reloadable,
     wake::{earlier_hint, later},
     zones::Zones,
 };
@@ -69,6 +71,7 @@ pub struct Planner {
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
     counters: Arc<Counters>,
+    subscriptions: Reloadable<Subscriptions>,
     /// Held through a pass: two passes of one planner would only race each other.
     set_aside: Mutex<SetAside>,
 }
@@ -84,6 +87,7 @@ impl Planner {
             clock,
             zones,
             counters: Arc::default(),
+            subscriptions: Reloadable::default(),
             set_aside: Mutex::default(),
         }
     }
@@ -92,6 +96,15 @@ impl Planner {
     #[must_use]
     pub fn counting(self, counters: Arc<Counters>) -> Self {
         Self { counters, ..self }
+    }
+
+    /// Has events delivered to these subscriptions.
+    #[must_use]
+    pub fn reporting_to(self, subscriptions: Reloadable<Subscriptions>) -> Self {
+        Self {
+            subscriptions,
+            ..self
+        }
     }
 
     /// Plans until `stop`.
@@ -184,10 +197,13 @@ impl Planner {
         self.zones.refresh_for(&*self.store, definitions).await?;
         let running = load_running(&*self.store, &schedules).await?;
         let monitors = load_monitors(&*self.store, &schedules).await?;
+        let subscriptions = self.subscriptions.get();
         let looked = schedules.iter().zip(running).zip(monitors);
         Ok(looked
             .map(|((schedule, running), monitor)| {
-                self.look_at(schedule, &running, monitor.as_ref(), now)
+                let mut write = self.look_at(schedule, &running, monitor.as_ref(), now);
+                subscriptions.add_to_schedule(&mut write);
+                write
             })
             .collect())
     }

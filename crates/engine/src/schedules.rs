@@ -21,6 +21,7 @@ use std::{pin::Pin, sync::Arc};
 
 use almanack_core::{
     address::{Names, Reach},
+    event::outgoing::Subscriptions,
     plan::{
         Definition, Edited, Look, Monitor, MonitorWrite, Origin, Pause, Ready, Schedule,
         ScheduleId, ScheduleName, ScheduleWrite, State, StoredDefinition, Unfit, look_at, resume,
@@ -76,6 +77,7 @@ pub struct Schedules {
     reach: Option<Reloadable<Reach>>,
     /// What is behind the names of those who may be called.
     names: Option<Arc<dyn Names>>,
+    subscriptions: Reloadable<Subscriptions>,
 }
 
 impl Schedules {
@@ -87,6 +89,16 @@ impl Schedules {
             zones,
             reach: None,
             names: None,
+            subscriptions: Reloadable::default(),
+        }
+    }
+
+    /// Has events delivered to these subscriptions.
+    #[must_use]
+    pub fn reporting_to(self, subscriptions: Reloadable<Subscriptions>) -> Self {
+        Self {
+            subscriptions,
+            ..self
         }
     }
 
@@ -316,8 +328,10 @@ impl Schedules {
             pings: known.pings,
             ..Monitor::default()
         };
+        let monitor = if goes_on { known } else { new };
         Ok(MonitorWrite {
-            monitor: if goes_on { known } else { new },
+            down_before: monitor.down.clone(),
+            monitor,
             ping: None,
         })
     }
@@ -373,7 +387,8 @@ impl Schedules {
     }
 
     /// `None` if another writer was faster.
-    async fn write(&self, write: ScheduleWrite) -> Result<Option<Schedule>, Error> {
+    async fn write(&self, mut write: ScheduleWrite) -> Result<Option<Schedule>, Error> {
+        self.subscriptions.get().add_to_schedule(&mut write);
         let after = write.schedule.clone();
         let applied = self.store.write_schedules(vec![write]).await?;
         match applied.first() {
@@ -424,6 +439,7 @@ fn new(
     let mut write = ScheduleWrite::of(None, schedule, now);
     write.monitor = ready.is_monitor().then(|| MonitorWrite {
         monitor: Monitor::default(),
+        down_before: None,
         ping: None,
     });
     edited(write, Edited::Created, by, now)

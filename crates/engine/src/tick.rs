@@ -7,6 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
+    event::outgoing::Subscriptions,
     store::{self, Depth, PausedKind, Store},
     time::{Clock, Sleeper},
 };
@@ -65,6 +66,13 @@ impl Ticker {
             sleeper,
             settings: Reloadable::default(),
         }
+    }
+
+    /// Has events delivered to these subscriptions.
+    #[must_use]
+    pub fn reporting_to(self, subscriptions: Reloadable<Subscriptions>) -> Self {
+        let planner = self.planner.reporting_to(subscriptions);
+        Self { planner, ..self }
     }
 
     /// Leaves what workers take to them.

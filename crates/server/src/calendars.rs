@@ -69,6 +69,9 @@ pub(crate) struct DetailView {
     pub(crate) calendar: CalendarView,
     /// As written.
     pub(crate) definition: Definition,
+    /// The iCalendar text that its address last answered with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) copy: Option<String>,
     /// The schedules that use it.
     pub(crate) used_by: Vec<ScheduleName>,
 }
@@ -177,6 +180,7 @@ fn detail(record: CalendarRecord, used_by: Vec<ScheduleName>, now: Timestamp) ->
     DetailView {
         calendar: CalendarView::of(&record, now),
         definition: record.definition,
+        copy: record.copy.map(|copy| copy.text),
         used_by,
     }
 }

@@ -156,6 +156,8 @@ pub struct AppState {
     /// Host names that pages answer to besides localhost if [`access`](Self::access) requires
     /// tokens; empty: any.
     pub page_hosts: Vec<String>,
+    /// Address under which others reach this node, without a `/` at its end, if it has one.
+    pub public_url: Option<String>,
     /// Networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     pub passwords: Arc<dyn Passwords>,

@@ -63,6 +63,10 @@ pub(crate) struct PingKeyView {
     /// What jobs call, behind this node's own address.
     #[schema(example = "/ping/5f0e6b1c-9a3d-4c55-8f0e-2b7f3a9c1d44")]
     path: String,
+    /// The whole address, if `server.public_url` is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "https://almanack.example.org/ping/5f0e6b1c-9a3d-4c55-8f0e-2b7f3a9c1d44")]
+    url: Option<String>,
 }
 
 /// Which monitors.
@@ -189,7 +193,12 @@ pub(crate) async fn new_ping_key(State(state): App, Named(name): Named, call: Ca
     };
     save(&state, &watched, &keys).await?;
     let path = format!("/ping/{key}");
-    Ok((StatusCode::CREATED, Json(PingKeyView { key, path })).into_response())
+    let url = state
+        .public_url
+        .as_ref()
+        .map(|base| format!("{base}{path}"));
+    let view = PingKeyView { key, path, url };
+    Ok((StatusCode::CREATED, Json(view)).into_response())
 }
 
 /// Show a badge of a monitor to everybody who knows its address.

@@ -238,15 +238,19 @@ pub(crate) async fn load(
     let records = store.load_history(&task.identity, page).await?;
     let extents = store.load_run_log_extents(id).await?;
     let attempts = attempts(&task, records, &extents);
-    let latest = latest_with_a_log(&task, &attempts);
-    let term = match term {
-        Some(term) if !attempts.iter().any(|it| it.term == term) => {
-            let detail = format!("firing {id} has no attempt of term {}", term.0);
-            return Err(Problem::in_query(detail));
+    let attempt = match term {
+        Some(term) => {
+            let unknown = || {
+                let detail = format!("firing {id} has no attempt of term {}", term.0);
+                Problem::in_query(detail)
+            };
+            let asked = attempts.iter().find(|it| it.covers(term));
+            Some(asked.ok_or_else(unknown)?)
         }
-        chosen => chosen.or(latest),
+        None => attempts.last(),
     };
-    let is_over = term.map_or(!task.is_live(), |term| is_over(&task, term));
+    let term = attempt.map(|it| it.term);
+    let is_over = attempt.map_or(!task.is_live(), |it| is_over(&task, it));
     let part = match term {
         Some(term) => {
             read(
@@ -259,8 +263,7 @@ pub(crate) async fn load(
         }
         None => LogText::default(),
     };
-    let printed = attempts.iter().find(|it| Some(it.term) == term);
-    let printed = printed.map_or(0, |it| it.printed_bytes);
+    let printed = attempt.map_or(0, |it| it.printed_bytes);
     Ok(RunLogView {
         task_id: id,
         subject: task.identity.subject.to_string(),
@@ -275,17 +278,6 @@ pub(crate) async fn load(
         term,
         part,
     })
-}
-
-/// The latest attempt, or the latest that printed something: an attempt that only looked after the
-/// work of an earlier one prints nothing.
-fn latest_with_a_log(task: &Task, attempts: &[LoggedAttempt]) -> Option<Term> {
-    let latest = attempts.last()?;
-    let printed = attempts.iter().rev().find(|it| it.printed_bytes > 0);
-    match printed {
-        Some(printed) if is_over(task, latest.term) => Some(printed.term),
-        _ => Some(latest.term),
-    }
 }
 
 async fn read(
@@ -303,9 +295,12 @@ async fn read(
     Ok(read_page(&pieces, from, bytes_max, is_over))
 }
 
-/// An attempt that another one has followed is over, whatever it still prints.
-fn is_over(task: &Task, term: Term) -> bool {
-    task.status != Status::Running || task.term != term
+/// An attempt that another one has followed is over, whatever it still prints. One that handed its
+/// work over is over when that is: reports are part of its log.
+fn is_over(task: &Task, attempt: &LoggedAttempt) -> bool {
+    let is_running = task.status == Status::Running && task.term == attempt.term;
+    let works_on = task.is_live() && attempt.is_handed_over();
+    !is_running && !works_on
 }
 
 /// What a firing at Almanack's own work has put.

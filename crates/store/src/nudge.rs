@@ -73,6 +73,7 @@ pub(crate) fn hint_of_write(write: &ScheduleWrite, poll: SignedDuration) -> Opti
     fires
         .chain(write.schedule.look_at)
         .filter(|due_at| is_worth_a_hint(*due_at, now, poll))
+        .chain(earliest_reported(&write.event_tasks))
         .min()
 }
 

@@ -159,17 +159,7 @@ pub fn schedule(name: &str, next_at: Timestamp) -> Schedule {
 
 /// Writes `schedule` for the first time, and nothing else.
 pub fn new_schedule(schedule: Schedule) -> ScheduleWrite {
-    ScheduleWrite {
-        seen: None,
-        decided_at: START,
-        schedule,
-        takes_back: None,
-        slots: Vec::new(),
-        fires: Vec::new(),
-        cancels: Vec::new(),
-        edit: None,
-        monitor: None,
-    }
+    ScheduleWrite::of(None, schedule, START)
 }
 
 /// Writes `schedule`, which was read, with `change` made to it, and nothing else.

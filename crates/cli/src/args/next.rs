@@ -44,8 +44,8 @@ pub(crate) struct NextArguments {
     /// Name of the schedule, which `H` depends on
     #[arg(long, default_value = "")]
     pub(crate) name: String,
-    /// Leave out the days of this calendar: an iCalendar file, or a name in the configuration;
-    /// repeatable
+    /// Leave out the days of this calendar: an iCalendar file, or a name in the configuration
+    /// or on the node; repeatable
     #[arg(long, value_name = "CALENDAR", visible_alias = "calendar")]
     pub(crate) except: Vec<String>,
     /// Keep to the days of this calendar; as --except
@@ -69,10 +69,14 @@ pub(crate) struct NextArguments {
 }
 
 impl NextArguments {
+    /// Whether calendars are to be looked up.
+    pub(crate) fn names_calendars(&self) -> bool {
+        !self.except.is_empty() || !self.only.is_empty()
+    }
+
     /// Whether some times may be left out.
     pub(crate) fn leaves_out(&self) -> bool {
-        let lists = [&self.except, &self.only, &self.quiet];
-        lists.iter().any(|list| !list.is_empty()) || self.moves.is_some()
+        self.names_calendars() || !self.quiet.is_empty() || self.moves.is_some()
     }
 }
 

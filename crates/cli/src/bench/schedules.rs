@@ -180,6 +180,7 @@ fn write(number: usize, slot: Timestamp, calendar: bool, now: Timestamp) -> Resu
         cancels: Vec::new(),
         edit: None,
         monitor: None,
+        event_tasks: Vec::new(),
         decided_at: now,
     })
 }

@@ -99,6 +99,7 @@ async fn state(context: &CommandContext) -> Result<AppState> {
             Arc::clone(&context.store),
             Arc::clone(&context.clock),
             context.reach.clone(),
+            Reloadable::new(settings.event_delivery.subscriptions()),
         ),
         sources: Arc::new(context.sources().await?),
         publishers: Publishers {
@@ -126,6 +127,7 @@ async fn state(context: &CommandContext) -> Result<AppState> {
         entropy: wiring::entropy(),
         access: Access::Local(context.origin.clone()),
         page_hosts: Vec::new(),
+        public_url: wiring::public_url(settings),
         trusted_proxies: Vec::new(),
         passwords: wiring::passwords(),
         limits,

@@ -1,6 +1,6 @@
 //! `almanack calendar list | show | put | remove`
 
-use crate::commands::prelude::*;
+use crate::{commands::prelude::*, config::calendar::FileCalendars};
 
 const LIST: &[Column] = &[
     column("NAME", "/name", plain),
@@ -29,6 +29,36 @@ fn day(day: &Value, _: Timestamp) -> Cell {
     let name = day["name"].as_str();
     let on = text(&day["on"]);
     Cell::new(name.map_or_else(|| on.clone(), |name| format!("{on} {name}")))
+}
+
+/// What to do where the answers of addresses are not known.
+pub(super) const UNREAD_HINT: &str = "nodes read the addresses of calendars: name a node with --server, or the database of one \
+     with --config or --database";
+
+/// The calendars that are stored, with what their addresses last answered.
+pub(super) async fn stored(client: &Client) -> Result<FileCalendars> {
+    let listed = client.call(Call::get(&["calendars"])).await?.value();
+    let mut stored = FileCalendars::default();
+    for listed in items(&listed["calendars"]) {
+        let name = text(&listed["name"]);
+        // One that was removed meanwhile is not there.
+        let Some(shown) = client.find(Call::get(&["calendars", &name])).await? else {
+            continue;
+        };
+        let mut shown = shown.value();
+        let (url, copy) = (text(&shown["definition"]["url"]), shown["copy"].as_str());
+        stored
+            .copies
+            .extend(copy.map(|copy| (url, copy.to_owned())));
+        let read = serde_json::from_value(shown["definition"].take());
+        stored.wanted.extend(read.ok().map(|read| (name, read)));
+    }
+    Ok(stored)
+}
+
+/// The same, of the node or the database that a command on this machine may ask.
+pub(super) fn ask_stored(at: &Connector<'_>) -> Result<FileCalendars> {
+    wait_for(async { stored(&at.open(DatabaseNeed::Existing).await?).await })
 }
 
 /// Runs a command of `almanack calendar`.

@@ -90,7 +90,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &MonitorCommand, output: &m
         MonitorCommand::Key { monitor, key } => {
             let call = new_key(&monitor.name, key.as_deref());
             let answer = client.call(call).await?;
-            output.report(&answer, |made| address(client, &monitor.name, made))
+            output.report(&answer, |made| address(&monitor.name, made))
         }
         MonitorCommand::Badge { monitor, off } => {
             let path = ["monitors", &monitor.name, "badge"];
@@ -164,7 +164,7 @@ async fn put(client: &Client, given: &MonitorPutArguments, output: &mut Output) 
     }
     // Without an address it could hear nothing.
     let made = client.call(new_key(name, None)).await?;
-    output.report(&made, |made| address(client, name, made))
+    output.report(&made, |made| address(name, made))
 }
 
 fn definition(given: &MonitorPutArguments) -> Result<Value> {
@@ -190,14 +190,9 @@ pub(super) fn new_key(name: &str, key: Option<&str>) -> Call {
     }
 }
 
-fn address(client: &Client, name: &str, made: &Value) -> String {
+fn address(name: &str, made: &Value) -> String {
     let path = text(&made["path"]);
-    let settings = client.settings();
-    let at = settings.and_then(|it| it.server.public_url.as_ref());
-    match at.and_then(|it| it.join(&path).ok()) {
-        Some(whole) => format!("ping address of {name}, shown once: {whole}"),
-        None => {
-            format!("ping address of {name}, shown once: {path} (behind your node's own address)")
-        }
-    }
+    let whole = made["url"].as_str().map(str::to_owned);
+    let at = whole.unwrap_or_else(|| format!("{path} (behind your node's own address)"));
+    format!("ping address of {name}, shown once: {at}")
 }

@@ -17,10 +17,10 @@ mod question;
 pub(super) const ROUND_S: u32 = 10;
 
 /// Answers one question, or a stream of them.
-pub(super) fn run(arguments: &NextArguments, inputs: &Inputs, output: &mut Output) -> Done {
+pub(super) fn run(at: &Connector<'_>, arguments: &NextArguments, output: &mut Output) -> Done {
     let now = SystemClock.now();
     if arguments.leaves_out() {
-        return calendar::run(arguments, inputs, now, output);
+        return calendar::run(at, arguments, now, output);
     }
     if arguments.batch {
         return batch::run(io::BufReader::new(io::stdin()), now, output);

@@ -18,18 +18,23 @@ use almanack_engine::{
 use jiff::{ToSpan, civil::Time, tz::TimeZone};
 
 use crate::{
-    commands::prelude::*,
+    commands::{
+        calendar::{UNREAD_HINT, ask_stored},
+        prelude::*,
+    },
     config::{
-        Loaded, dispatch,
+        Loaded,
+        calendar::FileCalendars,
+        dispatch,
         report::{Problem, Report, Severity},
         schedule::advice,
     },
 };
 
 /// Simulates what the configuration has.
-pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut Output) -> Done {
+pub(super) fn run(at: &Connector<'_>, arguments: &SimulateArguments, output: &mut Output) -> Done {
     let simulation = simulation(arguments, SystemClock.now())?;
-    let (wanted, zones, left_out) = wanted(inputs, simulation.from, output)?;
+    let (wanted, zones, left_out) = wanted(at, simulation.from, output)?;
     let watch = Stopwatch::start();
     let simulated = simulate(&zones, wanted, &simulation);
     let seconds = watch.seconds();
@@ -63,20 +68,19 @@ fn simulation_period(simulation: &Simulation) -> String {
 /// The schedules of the file, and those of DISPATCH, with what they read their times from; and how
 /// many of them cannot be kept. Those are named with position and reason.
 fn wanted(
-    inputs: &Inputs,
+    at: &Connector<'_>,
     now: Timestamp,
     output: &mut Output,
 ) -> Result<(Vec<Wanted>, Zones, usize)> {
-    let loaded = config::load(inputs, Need::Database);
+    let loaded = config::load(at.inputs, Need::Database);
     let mut reports = vec![Report {
         problems: of_schedules(&loaded, now),
         source: loaded.report.source.clone(),
     }];
     let mut wanted = loaded.schedules.wanted.clone();
-    let unread: Vec<String> = loaded.calendars.unread().map(str::to_owned).collect();
-    let zones = Zones::with_calendars(loaded.calendars.compiled());
+    let mut calendars = loaded.calendars.clone();
     let settings = super::checked(loaded)?;
-    let text = dispatch::read(&settings, &inputs.environment).map_err(Failure::usage)?;
+    let text = dispatch::read(&settings, &at.inputs.environment).map_err(Failure::usage)?;
     if let Some(mut text) = text {
         advice::add_to_dispatch(&mut text, now);
         wanted.extend(text.wanted);
@@ -85,18 +89,8 @@ fn wanted(
     output.complain(&reports);
     let errors = |report: &Report| report.of(Severity::Error).count();
     let mut left_out: usize = reports.iter().map(errors).sum();
-    wanted.retain(|it| {
-        let mut days = it.definition.calendars();
-        let unknown = days.find(|name| unread.iter().any(|it| it == name));
-        if let Some(calendar) = unknown {
-            left_out += 1;
-            output.note(&format!(
-                "warning: skipped `{}`: only nodes read the address of calendar `{calendar}`\n",
-                it.name
-            ));
-        }
-        unknown.is_none()
-    });
+    left_out += leave_out_unread(at, &mut wanted, &mut calendars, output)?;
+    let zones = Zones::with_calendars(calendars.compiled());
     let is_monitor = |it: &Wanted| matches!(it.definition.target, Target::Ping { .. });
     let monitors = wanted.extract_if(.., |it| is_monitor(it));
     let monitors: Vec<String> = monitors.map(|it| it.name.to_string()).collect();
@@ -111,6 +105,49 @@ fn wanted(
         return Err(Failure::not_found("no schedules to simulate").hint(hint));
     }
     Ok((wanted, zones, left_out))
+}
+
+/// Leaves out schedules by calendars whose addresses nobody has read, and says why; returns how
+/// many. A node or a database is asked only where an address matters.
+fn leave_out_unread(
+    at: &Connector<'_>,
+    wanted: &mut Vec<Wanted>,
+    calendars: &mut FileCalendars,
+    output: &mut Output,
+) -> Result<usize> {
+    let unread_of = |it: &Wanted, calendars: &FileCalendars| {
+        let unread = calendars
+            .unread()
+            .find(|name| it.definition.calendars().any(|it| it == *name));
+        unread.map(str::to_owned)
+    };
+    if wanted.iter().all(|it| unread_of(it, calendars).is_none()) {
+        return Ok(0);
+    }
+    let why = match ask_stored(at) {
+        Ok(stored) => {
+            calendars.copies = stored.copies;
+            "no node has read it yet".to_owned()
+        }
+        Err(failure) if at.server.is_some() => return Err(failure),
+        Err(failure) => failure.parts().0,
+    };
+    let before = wanted.len();
+    wanted.retain(|it| {
+        let unread = unread_of(it, calendars);
+        if let Some(calendar) = &unread {
+            output.note(&format!(
+                "warning: skipped `{}`: the days of calendar `{calendar}` are at an address: {why}\n",
+                it.name
+            ));
+        }
+        unread.is_none()
+    });
+    let left_out = before - wanted.len();
+    if left_out > 0 {
+        output.note(&format!("hint: {UNREAD_HINT}\n"));
+    }
+    Ok(left_out)
 }
 
 /// What to say about the schedules of a file; settings are for `almanack check`.

@@ -54,12 +54,20 @@ async fn tick(settings: &Settings, inputs: &Inputs, budget: SignedDuration) -> R
         paper: Box::new(std::io::stderr()),
     })?;
     let node = process::admit(&equipment, settings, name).await?;
-    let schedules = wiring::schedules(store.clone(), timing.clock.clone(), outbound.reach());
+    let subscriptions = equipment.subscriptions();
+    let schedules = wiring::schedules(
+        store.clone(),
+        timing.clock.clone(),
+        outbound.reach(),
+        subscriptions.clone(),
+    );
     let calendars = wiring::calendars(&store, &timing.clock, &schedules, &outbound);
     let sources = equipment.sources().sources.clone();
     let defined = (schedules, sources, calendars.clone());
     let files = Files::new(inputs.clone(), defined, outbound);
-    let passes = wiring::ticker(store, &timing, node.counters()).running(equipment.runner());
+    let passes = wiring::ticker(store, &timing, node.counters())
+        .running(equipment.runner())
+        .reporting_to(subscriptions);
     let ticked = Box::pin(pass(
         settings,
         (equipment, node),

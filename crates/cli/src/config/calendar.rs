@@ -54,14 +54,16 @@ pub(crate) struct FileCalendars {
     pub(crate) keep: BTreeSet<String>,
     /// The iCalendar files that were read.
     pub(crate) files: Vec<PathBuf>,
+    /// What addresses last answered, by address: nodes read them, and the store keeps the answers.
+    pub(crate) copies: BTreeMap<String, String>,
 }
 
 impl FileCalendars {
-    /// What schedules can be checked by. The days of an address are not known here; a schedule that
-    /// uses it is as good as any.
+    /// What schedules can be checked by. The days of an address may not be known here; a schedule
+    /// that uses it is as good as any.
     pub(crate) fn compiled(&self) -> Calendars {
         let compiled = self.wanted.iter().map(|(name, definition)| {
-            let compiled = match Calendar::new(name, definition, None) {
+            let compiled = match Calendar::new(name, definition, self.copy_of(definition)) {
                 Err(Unfit::Unread) => Ok(Calendar::unread(name)),
                 compiled => compiled,
             };
@@ -72,8 +74,23 @@ impl FileCalendars {
 
     /// The calendars whose days this process does not know.
     pub(crate) fn unread(&self) -> impl Iterator<Item = &str> {
-        let unread = self.wanted.iter().filter(|(_, it)| it.url.is_some());
+        let is_unread = |it: &Definition| it.url.is_some() && self.copy_of(it).is_none();
+        let unread = self.wanted.iter().filter(move |(_, it)| is_unread(it));
         unread.map(|(name, _)| name.as_str())
+    }
+
+    /// What the address of a calendar last answered.
+    fn copy_of(&self, definition: &Definition) -> Option<&str> {
+        let copy = self.copies.get(definition.url.as_ref()?)?;
+        Some(copy.as_str())
+    }
+
+    /// Adds what is stored: calendars that the file does not name, and what addresses answered.
+    pub(crate) fn add_stored(&mut self, stored: Self) {
+        self.copies.extend(stored.copies);
+        for (name, definition) in stored.wanted {
+            self.wanted.entry(name).or_insert(definition);
+        }
     }
 }
 

@@ -204,6 +204,11 @@ impl Equipment {
         Work::new(ports, self.runner.clone())
     }
 
+    /// Who gets events.
+    pub(crate) fn subscriptions(&self) -> Reloadable<Subscriptions> {
+        self.lasting.subscriptions.clone()
+    }
+
     /// What a node may run at once.
     pub(crate) fn runner(&self) -> Reloadable<RunnerSettings> {
         self.runner.clone()

@@ -146,12 +146,8 @@ fn webhooks(own: Own<'_>, clock: Arc<dyn Clock>, logs: Arc<dyn RunLogs>) -> Webh
     let settings = own.settings;
     let behaviour = behaviour(settings);
     let caller = own.outbound.caller(clock);
-    let base = settings.server.public_url.as_ref();
-    let reports = base.zip(settings.callback.secret.clone());
-    let reports = reports.map(|(base, key)| ReportAddress {
-        base: base.as_str().trim_end_matches('/').to_owned(),
-        key,
-    });
+    let reports = super::public_url(settings).zip(settings.callback.secret.clone());
+    let reports = reports.map(|(base, key)| ReportAddress { base, key });
     WebhookLauncher {
         caller,
         behaviour,

@@ -1,5 +1,11 @@
 //! `almanack simulate`: the planner itself shows what the configuration would do (DP-14).
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
+
 use serde_json::Value;
 
 use crate::harness::Home;
@@ -167,4 +173,101 @@ fn what_cannot_be_simulated_is_refused() {
     hint: write `[[schedule]]` tables into the configuration, or a DISPATCH file
     exit 3
     ");
+}
+
+/// An address that answers with an iCalendar file: the 6th of January 2026.
+fn published_calendar() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/school.ics", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        let text = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20260106\r\n\
+                    SUMMARY:Epiphany\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        let mut request = [0; 4_096];
+        for mut caller in listener.incoming().flatten() {
+            let read = caller.read(&mut request).unwrap_or_default();
+            assert!(read > 0, "a request");
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", text.len());
+            let _ = write!(caller, "{head}Connection: close\r\n\r\n{text}");
+        }
+    });
+    url
+}
+
+/// Two schedules, of which one leaves out the days of a calendar at an address.
+fn with_a_calendar_at(url: &str) -> Home {
+    Home::with(&format!(
+        r#"
+[outbound]
+allow = ["127.0.0.1"]
+
+[[calendar]]
+name = "school"
+url = "{url}"
+
+[[schedule]]
+name = "lesson"
+expression = "0 8 * * *"
+except = ["school"]
+target = {{ type = "webhook", url = "https://example.org/lesson" }}
+
+[[schedule]]
+name = "other"
+expression = "0 9 * * *"
+target = {{ type = "webhook", url = "https://example.org/other" }}
+"#
+    ))
+}
+
+/// Nodes read addresses; commands go by what a node has read, and say so where none has.
+#[test]
+fn dp_21_calendars_by_address_count_once_a_node_has_read_them() {
+    let home = with_a_calendar_at(&published_calendar());
+    let simulate = ["simulate", "--from", "2026-01-05T00:00Z", "--for", "2d"];
+    let next = [
+        "next",
+        "0 8 * * *",
+        "--except",
+        "school",
+        "--from",
+        "2026-01-05T00:00Z",
+    ];
+    let before = home.run(&simulate);
+    let left_out = "warning: skipped `lesson`: the days of calendar `school` are at an address: no database at";
+    assert!(before.notes.contains(left_out), "{before}");
+    assert!(
+        before
+            .notes
+            .contains("hint: nodes read the addresses of calendars"),
+        "{before}"
+    );
+    assert_eq!(before.code, 2, "{before}");
+    assert!(
+        before.data.contains("other") && !before.data.contains("lesson"),
+        "{before}"
+    );
+    let before = home.run(&next);
+    assert!(
+        before
+            .notes
+            .contains("the days of calendar `school` are at an address"),
+        "{before}"
+    );
+    assert_eq!(before.code, 2, "{before}");
+    home.run(&["tick"]).expect_data();
+    let read = home.run(&simulate);
+    assert_eq!(read.code, 0, "{read}");
+    assert!(
+        read.data
+            .contains("excluded: holiday Epiphany (calendar school)"),
+        "{read}"
+    );
+    let read = home.run(&next).expect_data();
+    assert!(
+        read.contains("2026-01-06 08:00:00Z  skipped: holiday Epiphany (calendar school)"),
+        "{read}"
+    );
+    let known = home.path().join("almanack.toml");
+    std::fs::remove_file(known).unwrap();
+    let stored = home.run(&[&next[..], &["--database", "sqlite:almanack.db"]].concat());
+    assert!(stored.data.contains("Epiphany"), "{stored}");
 }

@@ -9,8 +9,8 @@
 //! ```text
 //!   a task ends ───────┐
 //!   a source has news ─┼─► Subscriptions ──► one EVENT_DELIVERY task each ──► EventPublisher
-//!   an edition is out ─┘   (pure, before      (in the very same write)        (a webhook, a topic)
-//!                           the write)
+//!   an edition is out ─┤   (pure, before      (in the very same write)        (a webhook, a topic)
+//!   a monitor is down ─┘    the write)
 //! ```
 //!
 //! For a subscription with `batch`, the ends of tasks that are written together share deliveries
@@ -79,6 +79,10 @@ names! {
         SourceEntries = "almanack.source.entries.v1",
         /// Entries of a source were edited by their publisher.
         SourceEntryUpdated = "almanack.source.entry_updated.v1",
+        /// A ping of a job is missing, or the job failed.
+        MonitorDown = "almanack.monitor.down.v1",
+        /// A job is well again.
+        MonitorUp = "almanack.monitor.up.v1",
     }
 }
 

@@ -23,8 +23,8 @@ names! {
         OverCap = "over_cap",
         /// The firing before it had not ended.
         Overlap = "overlap",
-        /// It waited, for its predecessor or its splay, when the schedule was changed, paused or
-        /// removed.
+        /// It waited, for its predecessor, its splay or its jitter, when the schedule was changed,
+        /// paused or removed.
         Changed = "changed",
         /// Its firing had been cancelled before it was to be inserted.
         Cancelled = "cancelled",

@@ -161,8 +161,24 @@ pub struct Ping {
 pub struct MonitorWrite {
     /// What is known afterwards.
     pub monitor: Monitor,
+    /// Why it was down before, if it was: whether it goes down or comes up is reported.
+    pub down_before: Option<Down>,
     /// The ping that was heard, if one was.
     pub ping: Option<Ping>,
+}
+
+impl MonitorWrite {
+    /// The same after an earlier part of the same write.
+    #[must_use]
+    pub fn after(self, earlier: Option<Self>) -> Self {
+        match earlier {
+            Some(earlier) => Self {
+                down_before: earlier.down_before,
+                ..self
+            },
+            None => self,
+        }
+    }
 }
 
 impl Monitor {

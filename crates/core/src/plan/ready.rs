@@ -13,6 +13,31 @@ use crate::schedule::{ClockChange, Expression, Language, Mode, Timetable, Warnin
 const RETRY_FOR_DEFAULT_MIN: SignedDuration = SignedDuration::from_secs(10);
 const RETRY_FOR_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(1);
 
+/// By how much a slot fires later than its time, as its schedule asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Delay {
+    /// Its schedule's own part of the splay, the same for every slot.
+    pub splay: SignedDuration,
+    /// Its own part of the jitter.
+    pub jitter: SignedDuration,
+}
+
+impl Delay {
+    /// Both together.
+    pub fn whole(self) -> SignedDuration {
+        self.splay + self.jitter
+    }
+
+    /// What it comes of.
+    pub fn name(self) -> &'static str {
+        match (self.splay.is_zero(), self.jitter.is_zero()) {
+            (_, true) => "its splay",
+            (true, false) => "its jitter",
+            (false, false) => "its splay and jitter",
+        }
+    }
+}
+
 /// A definition that can be planned by: compiled, with its zone.
 #[derive(Debug, Clone)]
 pub struct Ready {
@@ -97,6 +122,12 @@ impl Ready {
         self.slots.exclusion(slot)
     }
 
+    /// The slots after `at`, each with why it is left out, if it is.
+    pub fn slots_after(&self, at: Timestamp) -> impl Iterator<Item = (Timestamp, Option<String>)> {
+        let slots = std::iter::successors(self.next_after(at), |slot| self.next_after(*slot));
+        slots.map(|slot| (slot, self.exclusion(slot)))
+    }
+
     /// Whether some slots may be left out.
     pub fn leaves_out(&self) -> bool {
         self.slots.leaves_out()
@@ -171,16 +202,31 @@ impl Ready {
         self.due_after(slot, offset_of(name, splay))
     }
 
+    /// By how much a slot fires later than its time.
+    pub fn delay_of(&self, slot: Timestamp) -> Delay {
+        self.delay_after(slot, self.offset)
+    }
+
     fn due_after(&self, slot: Timestamp, offset: SignedDuration) -> Timestamp {
-        let wanted = offset + self.jitter_of(slot);
+        let delay = self.delay_after(slot, offset).whole();
+        slot.saturating_add(delay).unwrap_or(slot)
+    }
+
+    fn delay_after(&self, slot: Timestamp, offset: SignedDuration) -> Delay {
+        let jitter = self.jitter_of(slot);
+        let wanted = offset + jitter;
         if wanted.is_zero() {
-            return slot;
+            return Delay::default();
         }
         let room = self.gap_after(slot).map_or(wanted, |gap| {
             gap.saturating_sub(SignedDuration::from_secs(1))
         });
-        let offset = wanted.min(room).max(SignedDuration::ZERO);
-        slot.saturating_add(offset).unwrap_or(slot)
+        let whole = wanted.min(room).max(SignedDuration::ZERO);
+        let splay = offset.min(whole);
+        Delay {
+            splay,
+            jitter: whole - splay,
+        }
     }
 
     /// How late a slot may still fire.

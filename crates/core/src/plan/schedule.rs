@@ -335,6 +335,8 @@ pub struct ScheduleWrite {
     pub edit: Option<Edit>,
     /// What is known of its job, if it is a monitor and that changes.
     pub monitor: Option<MonitorWrite>,
+    /// Tasks that deliver events of it.
+    pub event_tasks: Vec<NewTask>,
 }
 
 impl ScheduleWrite {
@@ -350,6 +352,7 @@ impl ScheduleWrite {
             cancels: Vec::new(),
             edit: None,
             monitor: None,
+            event_tasks: Vec::new(),
         }
     }
 }

@@ -77,7 +77,12 @@ pub fn hear(look: Look<'_>, arrival: &Arrival) -> Heard {
         }
         plan.look_at = look_at(look, &plan, &monitor);
     }
-    plan.monitor = Some(MonitorWrite { monitor, ping });
+    let down_before = look.monitor.and_then(|monitor| monitor.down.clone());
+    plan.monitor = Some(MonitorWrite {
+        monitor,
+        down_before,
+        ping,
+    });
     Heard {
         plan,
         is_partial: false,
@@ -87,6 +92,7 @@ pub fn hear(look: Look<'_>, arrival: &Arrival) -> Heard {
 /// Misses the slots whose grace has passed, and a run that has taken longer than that.
 fn miss(look: Look<'_>, mut monitor: Monitor) -> Plan {
     let Look { ready, now, .. } = look;
+    let down_before = monitor.down.clone();
     let (due, following) = due_slots(look, 0, |slot| ready.deadline(slot) <= now);
     let mut ledger = Ledger::new(look.schedule.revision, now);
     let reason = match monitor.last_ping_at {
@@ -128,6 +134,7 @@ fn miss(look: Look<'_>, mut monitor: Monitor) -> Plan {
     };
     plan.monitor = Some(MonitorWrite {
         monitor,
+        down_before,
         ping: None,
     });
     plan

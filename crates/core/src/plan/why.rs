@@ -6,7 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{AHEAD_MIN, Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
+use super::{AHEAD_MIN, Delay, Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
 use crate::{
     follow::{Ended, Followed, Work},
     task::{Status, Task},
@@ -50,13 +50,14 @@ pub struct Facts<'a> {
     /// Whether a row of an earlier slot is kept. The ledger is forgotten from its beginning, so
     /// then nothing after that row is forgotten.
     pub earlier_kept: bool,
+    /// The slot's firing; of an instant that is no slot, the one that was requested at it.
     pub firing: Option<&'a Task>,
     /// What its firing handed over, where that is followed.
     pub followed: Option<&'a Followed>,
     /// Who cancelled the firing, and when, if that is known.
     pub cancelled: Option<&'a Cancelled>,
-    /// How much later than the slot it fires, by its splay.
-    pub splay: SignedDuration,
+    /// How much later than the slot it fires.
+    pub delay: Delay,
     /// Whether pings are expected, and nothing fires.
     pub is_monitor: bool,
     pub now: Timestamp,
@@ -65,6 +66,10 @@ pub struct Facts<'a> {
 /// The answer, as one sentence.
 pub fn why(facts: Facts<'_>) -> String {
     let at = facts.at;
+    if let Some(task) = facts.firing.filter(|_| !facts.is_slot) {
+        let ending = ending(facts);
+        return format!("{} fired it by hand at {at}{ending}.", task.origin);
+    }
     if !facts.is_slot {
         return format!("{at} is not a slot of {}{}.", facts.rule, near(facts));
     }
@@ -105,12 +110,12 @@ fn decided(facts: Facts<'_>, row: &Slot) -> String {
     }
     match row.verdict {
         Verdict::Fired => {
-            let (splay, ending) = (by_splay(facts), ending(facts));
-            format!("{at} fired {late} after its time{splay}{ending}.")
+            let (delay, ending) = (by_delay(facts), ending(facts));
+            format!("{at} fired {late} after its time{delay}{ending}.")
         }
         Verdict::CaughtUp => {
-            let (splay, ending) = (by_splay(facts), ending(facts));
-            format!("{at} was missed and caught up {late} after its time{splay}{ending}.")
+            let (delay, ending) = (by_delay(facts), ending(facts));
+            format!("{at} was missed and caught up {late} after its time{delay}{ending}.")
         }
         Verdict::Pinged => pinged(facts, row),
         Verdict::Skipped(reason @ (Reason::NoPing | Reason::NeverPinged)) => {
@@ -259,11 +264,12 @@ fn work(facts: Facts<'_>, followed: &Followed) -> String {
 }
 
 /// The part of the delay that the schedule itself asks for.
-fn by_splay(facts: Facts<'_>) -> String {
-    if facts.splay.is_zero() {
-        return String::new();
-    }
-    format!(", {} of it by its splay", lateness(facts.splay))
+fn by_delay(facts: Facts<'_>) -> String {
+    let Delay { splay, jitter } = facts.delay;
+    let parts = [("its splay", splay), ("its jitter", jitter)];
+    let parts = parts.into_iter().filter(|(_, part)| !part.is_zero());
+    let parts = parts.map(|(name, part)| format!(", {} of it by {name}", lateness(part)));
+    parts.collect()
 }
 
 fn by_whom(facts: Facts<'_>) -> String {
@@ -273,7 +279,10 @@ fn by_whom(facts: Facts<'_>) -> String {
 
 fn backfilled(facts: Facts<'_>) -> String {
     match facts.firing {
-        Some(task) => format!("; it was fired by hand later, at {}", task.created_at),
+        Some(task) => {
+            let (by, at) = (&task.origin, task.created_at);
+            format!("; it was fired by hand later, by {by} at {at}")
+        }
         None => String::new(),
     }
 }
@@ -283,7 +292,10 @@ fn fired_without_row(facts: Facts<'_>, task: &Task) -> String {
     let (at, ending) = (facts.at, ending(facts));
     match Firing::read(&task.payload).map(|firing| firing.trigger) {
         Ok(Trigger::Schedule) => format!("{at} fired{ending}; how late is no longer kept."),
-        _ => format!("{at} was fired by hand at {}{ending}.", task.created_at),
+        _ => {
+            let (by, when) = (&task.origin, task.created_at);
+            format!("{at} was fired by hand by {by} at {when}{ending}.")
+        }
     }
 }
 
@@ -341,15 +353,16 @@ fn undecided(facts: Facts<'_>) -> String {
         }
         _ if let Some(why) = facts.excluded => format!("{at} does not fire: {why}."),
         _ if at > facts.now => {
-            let due_at = at.saturating_add(facts.splay).unwrap_or(at);
+            let due_at = at.saturating_add(facts.delay.whole()).unwrap_or(at);
             let wait = lateness(due_at.duration_since(facts.now));
-            let splay = by_splay(facts);
-            format!("{at} is still to come: it will fire in {wait}{splay}.")
+            let delay = by_delay(facts);
+            format!("{at} is still to come: it will fire in {wait}{delay}.")
         }
-        State::Active if facts.now.duration_since(at) < facts.splay => {
-            let left = facts.splay - facts.now.duration_since(at);
-            let (left, splay) = (lateness(left), lateness(facts.splay));
-            format!("{at} waits for its splay of {splay}: it will fire in {left}.")
+        State::Active if facts.now.duration_since(at) < facts.delay.whole() => {
+            let whole = facts.delay.whole();
+            let left = lateness(whole - facts.now.duration_since(at));
+            let (name, whole) = (facts.delay.name(), lateness(whole));
+            format!("{at} waits for {name} of {whole}: it will fire in {left}.")
         }
         _ => match facts.waits_since {
             Some(since) => format!("{at} waits for the firing before it, since {since}."),

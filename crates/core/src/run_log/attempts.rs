@@ -14,14 +14,14 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LoggedAttempt {
-    /// The claim that it ran under: its name among the firing's attempts.
+    /// The claim that it printed under: its name among the firing's attempts.
     pub term: Term,
     /// Which attempt of its round, from 1; unknown if the history does not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// Absent while it runs.
+    /// When it ended, or the work that it handed over did. Absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
     /// Where it ran.
@@ -34,6 +34,42 @@ pub struct LoggedAttempt {
     pub printed_bytes: u64,
     /// Bytes of that which are kept.
     pub kept_bytes: u64,
+    /// The name of how it ended.
+    #[serde(skip)]
+    outcome: String,
+    /// The claims it covers: its own, and those of looks after the work that it handed over.
+    #[serde(skip)]
+    terms: [Term; 2],
+}
+
+impl LoggedAttempt {
+    /// Whether its work was handed over and goes on, as far as the history says.
+    pub fn is_handed_over(&self) -> bool {
+        self.outcome == "working"
+    }
+
+    /// Whether a claim belongs to it.
+    pub fn covers(&self, term: Term) -> bool {
+        let [first, last] = self.terms;
+        (first..=last).contains(&term)
+    }
+
+    /// Adds a look after its work: what that found out, and what it printed.
+    fn add_look(&mut self, look: Self) {
+        self.terms[1] = look.term;
+        if look.printed_bytes > 0 {
+            self.term = look.term;
+            (self.printed_bytes, self.kept_bytes) = (look.printed_bytes, look.kept_bytes);
+        }
+        if matches!(
+            look.outcome.as_str(),
+            "done" | "failed" | "give_up" | "cancelled"
+        ) {
+            self.finished_at = look.finished_at;
+            self.ending = look.ending;
+            self.outcome = look.outcome;
+        }
+    }
 }
 
 /// The attempts of a firing, oldest first: all that are on record, and all that printed.
@@ -57,19 +93,33 @@ pub fn attempts(task: &Task, records: Records, extents: &[LogExtent]) -> Vec<Log
             (it.printed_bytes, it.kept_bytes) = (extent.end, extent.kept);
         }
     }
-    found
+    without_looks(found)
+}
+
+/// Looks are part of the attempt that handed the work over.
+fn without_looks(found: Vec<LoggedAttempt>) -> Vec<LoggedAttempt> {
+    let mut attempts: Vec<LoggedAttempt> = Vec::new();
+    for it in found {
+        let one_log = |before: &LoggedAttempt| before.printed_bytes == 0 || it.printed_bytes == 0;
+        let before = attempts.last_mut();
+        match before.filter(|before| before.is_handed_over() && one_log(before)) {
+            Some(before) => before.add_look(it),
+            None => attempts.push(it),
+        }
+    }
+    attempts
 }
 
 fn of(attempt: Attempt) -> LoggedAttempt {
+    let is_handed_over = attempt.outcome == "working";
     LoggedAttempt {
         ending: ending(&attempt),
-        term: attempt.term,
         attempt: Some(attempt.attempt),
         started_at: Some(attempt.started_at),
-        finished_at: attempt.finished_at,
+        finished_at: attempt.finished_at.filter(|_| !is_handed_over),
         node: attempt.node,
-        printed_bytes: 0,
-        kept_bytes: 0,
+        outcome: attempt.outcome,
+        ..unrecorded(attempt.term)
     }
 }
 
@@ -83,6 +133,8 @@ fn unrecorded(term: Term) -> LoggedAttempt {
         ending: Some("How it ended is not recorded.".to_owned()),
         printed_bytes: 0,
         kept_bytes: 0,
+        outcome: String::new(),
+        terms: [term; 2],
     }
 }
 
@@ -117,9 +169,71 @@ mod tests {
     use super::*;
     use crate::task::TaskId;
 
+    fn recorded(term: i64, outcome: &str) -> Attempt {
+        let at = Timestamp::from_second(term).unwrap();
+        Attempt {
+            task_id: TaskId(1),
+            term: Term(term),
+            attempt: 1,
+            due_at: at,
+            started_at: at,
+            finished_at: Some(at),
+            outcome: outcome.to_owned(),
+            late_outcome: None,
+            detail: None,
+            node: Some("node-a".to_owned()),
+        }
+    }
+
+    #[test]
+    fn dp_20_looks_after_handed_over_work_are_no_attempts() {
+        let whole = |outcomes: &[&str]| {
+            let found = (1..)
+                .zip(outcomes)
+                .map(|(term, outcome)| of(recorded(term, outcome)));
+            without_looks(found.collect())
+        };
+        let shown = |attempts: &[LoggedAttempt]| -> Vec<(String, bool)> {
+            let of = |it: &LoggedAttempt| (it.outcome.clone(), it.finished_at.is_some());
+            attempts.iter().map(of).collect()
+        };
+        let pair = |outcome: &str, over| (outcome.to_owned(), over);
+        assert_eq!(
+            shown(&whole(&["retry", "working", "running"])),
+            [pair("retry", true), pair("working", false)]
+        );
+        let over = whole(&["retry", "working", "lease_expired", "done"]);
+        assert_eq!(shown(&over), [pair("retry", true), pair("done", true)]);
+        assert!(over[1].covers(Term(2)) && over[1].covers(Term(4)) && !over[1].covers(Term(1)));
+        assert_eq!(
+            shown(&whole(&["retry", "done"])).len(),
+            2,
+            "nothing was handed over"
+        );
+    }
+
+    /// A look that finds the run prints its address: that is the attempt's log.
+    #[test]
+    fn dp_20_what_a_look_printed_is_the_log_of_its_attempt() {
+        let mut look = of(recorded(3, "working"));
+        look.printed_bytes = 9;
+        let others =
+            [(1, "working"), (4, "failed")].map(|(term, outcome)| of(recorded(term, outcome)));
+        let [first, last] = others;
+        let attempts = without_looks(vec![first, look, last]);
+        let [attempt] = attempts.as_slice() else {
+            panic!("{attempts:?}");
+        };
+        let found = (
+            attempt.term,
+            attempt.printed_bytes,
+            attempt.outcome.as_str(),
+        );
+        assert_eq!(found, (Term(3), 9, "failed"));
+    }
+
     #[test]
     fn dp_20_a_log_says_how_its_attempt_ended_and_not_what_it_printed() {
-        let at = Timestamp::UNIX_EPOCH;
         for (outcome, detail, expected) in [
             ("running", None, None),
             (
@@ -151,16 +265,8 @@ mod tests {
             ("cancelled", None, Some("The firing was cancelled.")),
         ] {
             let attempt = Attempt {
-                task_id: TaskId(1),
-                term: Term(1),
-                attempt: 1,
-                due_at: at,
-                started_at: at,
-                finished_at: Some(at),
-                outcome: outcome.to_owned(),
-                late_outcome: None,
                 detail: detail.map(str::to_owned),
-                node: Some("node-a".to_owned()),
+                ..recorded(1, outcome)
             };
             assert_eq!(ending(&attempt).as_deref(), expected);
         }

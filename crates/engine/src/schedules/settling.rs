@@ -69,7 +69,10 @@ pub(super) fn gathered(
             ..part.schedule
         };
         append_rows(&mut whole.slots, part.slots);
-        whole.monitor = part.monitor.or(whole.monitor);
+        whole.monitor = match (part.monitor, whole.monitor) {
+            (Some(later), earlier) => Some(later.after(earlier)),
+            (None, earlier) => earlier,
+        };
         whole.fires.extend(part.fires);
         if whole.cancels.is_empty() {
             whole.cancels = part.cancels;

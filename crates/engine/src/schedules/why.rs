@@ -2,7 +2,7 @@
 
 use almanack_core::{
     plan::{
-        Definition, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State, Unfit,
+        ByHand, Definition, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State, Unfit,
         Verdict, slot_identity, why,
     },
     store::LedgerPage,
@@ -51,9 +51,12 @@ impl Schedules {
             _ => (at, row),
         };
         let is_slot = ready.matches(at);
-        let firing = self.firing_at(&schedule, at).await?;
         let row = row.filter(|_| is_slot);
-        let firing = firing.filter(|_| is_slot);
+        let (at, firing) = if is_slot {
+            (at, self.firing_at(&schedule, at).await?)
+        } else {
+            self.fired_by_hand_at(&schedule, at).await?
+        };
         let ids: Vec<TaskId> = firing.iter().map(|task| task.id).collect();
         let followed = self.store.load_followed(&ids).await?.pop();
         let cancelled = match &firing {
@@ -77,7 +80,7 @@ impl Schedules {
             firing: firing.as_ref(),
             followed: followed.as_ref(),
             cancelled: cancelled.as_ref(),
-            splay: ready.due_at(at).duration_since(at),
+            delay: ready.delay_of(at),
             is_monitor: ready.is_monitor(),
             now: self.clock.now(),
         });
@@ -108,6 +111,33 @@ impl Schedules {
     async fn firing_at(&self, schedule: &Schedule, at: Timestamp) -> Result<Option<Task>, Error> {
         let identity = slot_identity(&schedule.name, at)?;
         Ok(self.store.load_current(&[identity]).await?.pop().flatten())
+    }
+
+    /// The firing that was requested at an instant, or within the second of a whole one: that is
+    /// what people are shown of its time.
+    async fn fired_by_hand_at(
+        &self,
+        schedule: &Schedule,
+        at: Timestamp,
+    ) -> Result<(Timestamp, Option<Task>), Error> {
+        let is_whole = at.subsec_nanosecond() == 0;
+        let within = if is_whole {
+            SignedDuration::from_secs(1)
+        } else {
+            SignedDuration::from_micros(1)
+        };
+        let page = LedgerPage {
+            before: at.saturating_add(within).unwrap_or(at),
+            limit: 2,
+        };
+        let found = self.store.load_fired_by_hand(&schedule.name, at, page);
+        let found = found.await?.into_iter();
+        let mut manual = found.filter(|it| it.verdict == ByHand::Manual);
+        let Some(fired) = manual.next() else {
+            return Ok((at, None));
+        };
+        let task = self.store.load_current(&[fired.identity]).await?;
+        Ok((fired.slot_at, task.into_iter().flatten().next()))
     }
 
     /// What the schedule was planned by after an edit; by what it is now if that edit is not known.

@@ -129,7 +129,7 @@ async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(fixtu
     assert_eq!(fixture.backfill(-3, -1).await.unwrap(), 2);
     let sentence = fixture.why(-2).await;
     assert!(
-        sentence.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
+        sentence.contains("was fired by hand by ada at 2026-01-05T08:00:00Z, and task"),
         "{sentence}"
     );
 }

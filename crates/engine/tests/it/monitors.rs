@@ -9,14 +9,17 @@ use std::{
 };
 
 use almanack_core::{
+    event::outgoing::{self, CloudEvent, Name, Subscription, Subscriptions, Wants},
     plan::{
         Arrival, Definition, Edited, Monitor, MonitorStatus, PingKind, ScheduleWrite, Slot, State,
     },
-    store::{self, Applied, LedgerPage, MonitorKey, MonitorKeys, Store},
+    store::{self, Applied, LedgerPage, MonitorKey, MonitorKeys, Store, TaskFilter},
     target::Target,
+    task::Kind,
 };
 use almanack_engine::{
     planner::Planner,
+    reloadable::Reloadable,
     schedules::{Error, Overlapping, Schedules, Watched},
     zones::Zones,
 };
@@ -26,6 +29,7 @@ use almanack_testkit::{
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 use tokio::sync::Barrier;
 
 use crate::fixture::{Fixture, HOUR, hourly, on_both};
@@ -39,6 +43,7 @@ on_both!(
     dp_23_a_change_settles_what_was_expected_and_forgets_nothing_heard,
     dp_23_a_ping_ends_a_pause_that_has_ended_and_no_other,
     dp_23_a_monitor_has_nothing_to_fire,
+    dp_23_subscribers_hear_once_that_a_monitor_is_down_and_that_it_is_up,
 );
 
 const GRACE: i64 = 600;
@@ -90,6 +95,25 @@ impl Fixture {
     async fn watched(&self) -> Watched {
         let schedule = self.schedules.load(&self.nightly).await.unwrap();
         self.schedules.watched(schedule).await.unwrap().unwrap()
+    }
+
+    /// Events that are delivered, oldest first: what, and since when it was down.
+    async fn events(&self) -> Vec<String> {
+        let filter = TaskFilter {
+            kind: Kind::parse(outgoing::KIND).ok(),
+            limit: 99,
+            ..TaskFilter::default()
+        };
+        let found = self.store.list_tasks(&filter).await.unwrap().rows;
+        let shown = found.iter().rev().map(|task| {
+            let event: CloudEvent = serde_json::from_str(task.payload.as_str()).unwrap();
+            let data: Value = serde_json::from_str(event.data.get()).unwrap();
+            let what = event.r#type.split('.').nth(2).unwrap();
+            let since: Timestamp = data["down_since"].as_str().unwrap().parse().unwrap();
+            assert_eq!(event.subject, format!("monitor:{}", self.nightly));
+            format!("{what} {}", since.strftime("%H:%M"))
+        });
+        shown.collect()
     }
 
     async fn rows(&self) -> Vec<String> {
@@ -336,4 +360,41 @@ async fn dp_23_a_monitor_has_nothing_to_fire(fixture: Fixture) {
         "before the first ping nothing is expected"
     );
     assert_eq!(fixture.watched().await.monitor, Monitor::default());
+}
+
+async fn dp_23_subscribers_hear_once_that_a_monitor_is_down_and_that_it_is_up(fixture: Fixture) {
+    let subscription = Subscription {
+        name: Name::parse("audit").unwrap(),
+        wants: Wants::default(),
+        batch: None,
+    };
+    let subscriptions = Reloadable::new(Subscriptions {
+        source: "/almanack".to_owned(),
+        all: vec![subscription],
+    });
+    let fixture = Fixture {
+        planner: fixture.planner.reporting_to(subscriptions.clone()),
+        schedules: fixture.schedules.reporting_to(subscriptions),
+        ..fixture
+    };
+    fixture.watch("@every 1h").await;
+    fixture.ping_at(START, PingKind::Success).await;
+    assert_eq!(fixture.events().await, [""; 0]);
+    let missing_at = HOUR + GRACE;
+    for later in [0, 60, HOUR, 2 * HOUR] {
+        fixture.look(at(missing_at + later)).await;
+    }
+    assert_eq!(fixture.events().await, ["down 09:10"]);
+    fixture.ping_at(at(4 * HOUR), PingKind::Success).await;
+    fixture.ping_at(at(4 * HOUR + 60), PingKind::Success).await;
+    let up = ["down 09:10", "up 09:10"];
+    assert_eq!(fixture.events().await, up);
+    // Late, but no node had noticed: it was never seen down.
+    fixture.ping_at(at(8 * HOUR), PingKind::Success).await;
+    assert_eq!(fixture.events().await, up);
+    fixture.ping_at(at(8 * HOUR + 60), PingKind::Fail).await;
+    fixture.ping_at(at(8 * HOUR + 90), PingKind::Fail).await;
+    fixture.ping_at(at(8 * HOUR + 99), PingKind::Success).await;
+    let found = fixture.events().await;
+    assert_eq!(found[2..], ["down 16:01", "up 16:01"]);
 }

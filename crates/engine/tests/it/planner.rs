@@ -244,6 +244,16 @@ async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped(fixture: Fixture) {
     assert_eq!(fixture.ledger().await.len(), 2, "and so does the ledger");
     let firing = Firing::read(&fixture.firings().await[1].payload).unwrap();
     assert_eq!(firing.trigger, Trigger::Manual);
+    let asked_at = at(2 * HOUR + 90) + SignedDuration::from_millis(250);
+    fixture.clock.set(asked_at);
+    let nightly = name("nightly");
+    let fire = fixture.schedules.fire(&nightly, Overlapping::Forced, "bob");
+    fire.await.unwrap();
+    for shown in [asked_at, at(2 * HOUR + 90)] {
+        let sentence = why_of(fixture.schedules.why(&name("nightly"), shown).await);
+        let said = format!("bob fired it by hand at {asked_at}, and task");
+        assert!(sentence.starts_with(&said), "{sentence}");
+    }
 }
 
 async fn dp_17_cancel_running_takes_the_predecessor_back(fixture: Fixture) {
@@ -305,7 +315,7 @@ async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace(fixture: Fixture)
     assert_eq!(again.fires(), 0, "asking twice fires once");
     let reported = why_of(fixture.schedules.why(&night, at(HOUR)).await);
     assert!(
-        reported.contains("it was fired by hand later"),
+        reported.contains("it was fired by hand later, by ada at "),
         "{reported}"
     );
     for (from, to) in [(3, 3), (4, 9), (5, 4)] {
@@ -340,6 +350,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(fixture: Fixtu
         cancels: Vec::new(),
         edit: None,
         monitor: None,
+        event_tasks: Vec::new(),
     };
     fixture.store.write_schedules(vec![write]).await.unwrap();
     assert_eq!(fixture.pass_at(at(HOUR)).await.fired, 1, "the other one");
@@ -490,6 +501,7 @@ async fn rewrite(fixture: &Fixture, from: &str, to: &str) {
         cancels: Vec::new(),
         edit: None,
         monitor: None,
+        event_tasks: Vec::new(),
     };
     fixture.store.write_schedules(vec![write]).await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! The meaning of an expression: in words, as times, and with warnings.
 
-use almanack_core::plan::{Advice, Definition, Ready, ScheduleName, unknown_channels};
+use almanack_core::plan::{Advice, Definition, Move, Quiet, Ready, ScheduleName, unknown_channels};
 use almanack_core::target::Target;
 
 use crate::prelude::*;
@@ -12,6 +12,8 @@ pub(crate) const ROUND_S: u32 = 10;
 pub(super) const TIMES_DEFAULT: usize = 5;
 /// Largest number of times.
 const TIMES_MAX: usize = 100;
+/// Largest number of times that are shown as left out.
+const LEFT_OUT_MAX: usize = 100;
 /// Longest expression; longer than any useful one.
 const EXPRESSION_BYTES_MAX: usize = 1_000;
 
@@ -64,16 +66,11 @@ impl TimetableView {
         (count, runs_done): (usize, u64),
         lang: Lang,
     ) -> Self {
-        let zone = ready.zone().time_zone();
         let warnings = ready.advice(now, ROUND_S).into_iter();
         let next: Vec<TimeView> = ready
             .firings_from(first, runs_done)
             .take(count)
-            .map(|at| {
-                let local = at.to_zoned(zone.clone());
-                let local = local.strftime("%FT%H:%M:%S%:z").to_string();
-                TimeView { at, local }
-            })
+            .map(|at| TimeView::of(ready, at))
             .collect();
         Self {
             words: ready.describe(words::language(lang)),
@@ -81,6 +78,14 @@ impl TimetableView {
             next,
             warnings: warnings.map(Into::into).collect(),
         }
+    }
+}
+
+impl TimeView {
+    fn of(ready: &Ready, at: Timestamp) -> Self {
+        let local = at.to_zoned(ready.zone().time_zone().clone());
+        let local = local.strftime("%FT%H:%M:%S%:z").to_string();
+        Self { at, local }
     }
 }
 
@@ -120,43 +125,97 @@ pub(crate) struct ExplainBody {
     count: Option<usize>,
     /// Name of the schedule; only `H` and `~` depend on it.
     name: Option<String>,
+    /// Calendars on whose days it does not fire.
+    #[serde(default)]
+    except: Vec<String>,
+    /// Calendars outside whose days it does not fire.
+    #[serde(default)]
+    only: Vec<String>,
+    /// Where a slot goes whose day is left out. Default: it is skipped.
+    #[serde(rename = "move")]
+    moves: Option<Move>,
+    /// Hours in which it does not fire.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>, example = json!(["22:00-06:00"]))]
+    quiet: Vec<Quiet>,
+}
+
+/// The meaning of an expression with calendars.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ExplainedView {
+    #[serde(flatten)]
+    timetable: TimetableView,
+    /// The times before the last of `next` that a calendar or quiet hours leave out, up to 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOutView>,
+}
+
+/// A time at which it does not fire.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LeftOutView {
+    #[serde(flatten)]
+    time: TimeView,
+    /// Why.
+    #[schema(example = "holiday Karfreitag (calendar de)")]
+    why: String,
+}
+
+impl LeftOutView {
+    /// What is left out between `now` and the last of these times.
+    fn all(ready: &Ready, now: Timestamp, next: &[TimeView]) -> Vec<Self> {
+        if !ready.leaves_out() {
+            return Vec::new();
+        }
+        let last = next.last().map_or(Timestamp::MAX, |time| time.at);
+        let slots = ready.slots_after(now).take_while(|(at, _)| *at <= last);
+        let left_out = slots.filter_map(|(at, why)| {
+            let time = TimeView::of(ready, at);
+            why.map(|why| Self { time, why })
+        });
+        left_out.take(LEFT_OUT_MAX).collect()
+    }
 }
 
 /// Explain an expression, or report why it is invalid. Changes nothing.
+///
+/// Calendars are those that are stored. What an address last answered counts as its days.
 #[utoipa::path(
     post, path = "/api/v1/schedules:explain", tag = "schedules",
     params(("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts")),
     request_body = ExplainBody,
-    responses((status = 200, description = "The meaning", body = TimetableView)),
+    responses((status = 200, description = "The meaning", body = ExplainedView)),
 )]
 pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let body: ExplainBody = call.json()?;
     let count = check_count(body.count).map_err(|detail| Problem::invalid("count", detail))?;
-    let ready = read(&state, body.name.as_deref(), body.expression, body.tz)?;
+    let definition = Definition {
+        except: body.except,
+        only: body.only,
+        moves: body.moves,
+        quiet: body.quiet,
+        ..plain(body.expression, body.tz)
+    };
+    if definition.uses_calendars() {
+        state.schedules.refresh().await?;
+    }
+    let ready = read(&state, body.name.as_deref(), definition)?;
     let (lang, now) = (Lang::accepted(&call.headers), state.clock.now());
-    let view = TimetableView::of(
+    let timetable = TimetableView::of(
         &ready,
         (ready.next_firing_after(now), now),
         (count, 0),
         lang,
     );
+    let left_out = LeftOutView::all(&ready, now, &timetable.next);
+    let view = ExplainedView {
+        timetable,
+        left_out,
+    };
     Ok(in_language(lang, view))
 }
 
-/// Parses an expression without a schedule.
-pub(crate) fn read(
-    state: &AppState,
-    name: Option<&str>,
-    expression: String,
-    tz: Option<String>,
-) -> Result<Ready> {
-    let name = ScheduleName::parse(name.unwrap_or("schedule"))?;
-    Problem::unless(
-        expression.len() <= EXPRESSION_BYTES_MAX,
-        "expression",
-        || format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes"),
-    )?;
-    // The target does not affect the times.
+/// An expression without a schedule. The target does not affect the times.
+pub(crate) fn plain(expression: String, tz: Option<String>) -> Definition {
     let nowhere = Target::Task {
         kind: "EXPLAIN".to_owned(),
         subject: "explain:{slot}".to_owned(),
@@ -164,6 +223,17 @@ pub(crate) fn read(
     };
     let mut definition = Definition::new(expression, nowhere);
     definition.tz = tz.unwrap_or(definition.tz);
+    definition
+}
+
+/// Checks a definition without a schedule.
+pub(crate) fn read(state: &AppState, name: Option<&str>, definition: Definition) -> Result<Ready> {
+    let name = ScheduleName::parse(name.unwrap_or("schedule"))?;
+    Problem::unless(
+        definition.expression.len() <= EXPRESSION_BYTES_MAX,
+        "expression",
+        || format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes"),
+    )?;
     Ok(state.schedules.check(&name, definition)?)
 }
 

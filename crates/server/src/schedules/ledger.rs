@@ -1,6 +1,6 @@
 //! A schedule's slots, its change history, and why a slot did or did not fire (DP-16).
 
-use almanack_core::plan::{LedgerRow, Schedule, merged};
+use almanack_core::plan::{LedgerRow, Schedule, Slot, left_out_so_far, merged};
 use almanack_core::store::LedgerPage;
 
 use super::view::{EditsView, LedgerView, SlotView};
@@ -53,7 +53,9 @@ pub(crate) async fn load_rows(
 ) -> Result<(Vec<LedgerRow>, bool)> {
     let limit = page + 1;
     let ledger_page = LedgerPage { before, limit };
-    let slots = state.store.load_slots(schedule.id, ledger_page).await?;
+    let mut slots = not_written_yet(state, schedule, before);
+    slots.extend(state.store.load_slots(schedule.id, ledger_page).await?);
+    slots.truncate(limit);
     // What is older than the page's slots belongs to another page.
     let last = slots.last().filter(|_| slots.len() > page);
     let from = last.map_or(Timestamp::MIN, |last| last.slot_at);
@@ -61,6 +63,16 @@ pub(crate) async fn load_rows(
         .store
         .load_fired_by_hand(&schedule.name, from, ledger_page);
     Ok(merged(slots, by_hand.await?, page))
+}
+
+/// Slots that are left out and have not got their rows yet, newest first.
+fn not_written_yet(state: &AppState, schedule: &Schedule, before: Timestamp) -> Vec<Slot> {
+    let Ok(ready) = state.schedules.ready(schedule) else {
+        return Vec::new();
+    };
+    let rows = left_out_so_far(schedule, &ready, state.clock.now());
+    let rows = rows.into_iter().rev();
+    rows.filter(|row| row.slot_at < before).collect()
 }
 
 /// The cursor that continues before a slot.

@@ -337,6 +337,7 @@ impl World {
             clock: time.clone(),
             access,
             page_hosts,
+            public_url: Some("https://almanack.example".to_owned()),
             trusted_proxies: Vec::new(),
             passwords: passwords.clone(),
             speed: 1.0,

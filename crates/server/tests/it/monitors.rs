@@ -22,6 +22,8 @@ async fn watching() -> World {
     let made = world.post("/api/v1/monitors/backup/ping-key", &body).await;
     assert_eq!(made.status, 201, "{}", made.body);
     assert_eq!(made.json()["path"], format!("/ping/{KEY}"));
+    let whole = format!("https://almanack.example/ping/{KEY}");
+    assert_eq!(made.json()["url"], whole, "as server.public_url says");
     world
 }
 

@@ -181,6 +181,7 @@ impl Counted {
             clock: time,
             access: Access::Open,
             page_hosts: Vec::new(),
+            public_url: None,
             trusted_proxies: Vec::new(),
             passwords: Arc::new(Plain::default()),
             speed: 1.0,

@@ -134,13 +134,30 @@ async fn dp_20_the_log_of_followed_work_is_that_of_the_attempt_that_handed_it_ov
         on_record: true,
     };
     world.end(&task, &works).await;
-    let looks = world.claim(2).await;
-    world.done(&looks).await;
-    let shown = log(&world, "").await;
+    let handed_over = log(&world, "").await;
     assert_eq!(
-        (&shown["term"], &shown["text"]),
-        (&json!(1), &json!("HTTP 202\n"))
+        (&handed_over["ended"], &handed_over["attempts"][0]["ending"]),
+        (&json!(false), &json!("Handed over: waits for a report."))
     );
+    let looks = world.claim(2).await;
+    assert_eq!(
+        log(&world, "").await["ended"],
+        false,
+        "a look is no attempt"
+    );
+    world.done(&looks).await;
+    let shown = log(&world, "?term=1").await;
+    assert_eq!(
+        (&shown["term"], &shown["text"], &shown["ended"]),
+        (&json!(1), &json!("HTTP 202\n"), &json!(true))
+    );
+    let attempts = shown["attempts"].as_array().unwrap();
+    let [attempt] = attempts.as_slice() else {
+        panic!("{attempts:?}");
+    };
+    let ending = attempt["ending"].as_str().unwrap();
+    assert!(ending.starts_with("Done"), "{ending}");
+    assert_eq!(log(&world, "?term=2").await["text"], "HTTP 202\n");
 }
 
 #[tokio::test]

@@ -103,7 +103,7 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
     take_back(&transaction, &won).await?;
     let fires = won.iter().flat_map(|(place, _, write)| {
         let decided_at_us = micros(write.decided_at);
-        let fires = write.fires.iter();
+        let fires = write.fires.iter().chain(&write.event_tasks);
         fires.map(move |fire| (*place, decided_at_us, fire))
     });
     let fires: Vec<_> = fires.collect();

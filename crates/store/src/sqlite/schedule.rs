@@ -16,7 +16,7 @@ use crate::{
     schedule,
     sqlite::{
         SAFETY_POLL, Sqlite,
-        task::{apply, insert},
+        task::{apply, insert, insert_all},
         thread::Outcome,
     },
 };
@@ -112,6 +112,7 @@ fn take(connection: &Connection, write: &ScheduleWrite) -> Outcome<Applied> {
         note_cancelled(connection, id, write)?;
     }
     note_monitor(connection, id, write)?;
+    insert_all(connection, &write.event_tasks, decided_at_us)?;
     if let Some(edit) = &write.edit {
         let values = row::edit_values(id, write.seen.unwrap_or(0) + 1, edit);
         execute(connection, schedule::NOTE_EDIT_SQLITE, values)?;

@@ -11,7 +11,13 @@ use almanack_core::{
 use almanack_engine::zones::Zones;
 
 use super::{ROUND_S, local};
-use crate::commands::prelude::*;
+use crate::{
+    commands::{
+        calendar::{UNREAD_HINT, ask_stored},
+        prelude::*,
+    },
+    config::calendar::FileCalendars,
+};
 
 /// Slots looked at for the times asked for.
 const LOOKED_THROUGH_MAX: usize = 100_000;
@@ -26,22 +32,20 @@ const SLOTS: &[Column] = &[
 ];
 
 pub(super) fn run(
+    at: &Connector<'_>,
     arguments: &NextArguments,
-    inputs: &Inputs,
     now: Timestamp,
     output: &mut Output,
 ) -> Done {
     let from = when::parse_at(&arguments.from, now).map_err(|unclear| unclear.of("--from"))?;
-    let ready = ready(arguments, inputs)?;
+    let ready = ready(at, arguments)?;
     let zone = ready.zone().time_zone().clone();
     let mut next = Vec::new();
     let mut fires = 0;
-    let slots = std::iter::successors(ready.next_after(from), |at| ready.next_after(*at));
-    for at in slots.take(LOOKED_THROUGH_MAX) {
+    for (at, skipped) in ready.slots_after(from).take(LOOKED_THROUGH_MAX) {
         if fires == arguments.count {
             break;
         }
-        let skipped = ready.exclusion(at);
         fires += usize::from(skipped.is_none());
         let local = at.to_zoned(zone.clone()).strftime("%FT%H:%M:%S%:z");
         let skipped = skipped.map(|why| format!("skipped: {why}"));
@@ -86,16 +90,12 @@ pub(super) fn run(
     })
 }
 
-fn ready(arguments: &NextArguments, inputs: &Inputs) -> Result<Ready> {
-    let mut calendars = Calendars::new();
-    let mut find = |given: &String| -> Result<String> {
-        let (name, calendar) = calendar_of(given, inputs)?;
-        calendars.insert(name.clone(), Ok(Arc::new(calendar)));
-        Ok(name)
-    };
-    let except = arguments.except.iter().map(&mut find);
+fn ready(at: &Connector<'_>, arguments: &NextArguments) -> Result<Ready> {
+    let mut known = Known::new(at);
+    let except = arguments.except.iter().map(|given| known.find(given));
     let except: Vec<String> = except.collect::<Result<_>>()?;
-    let only: Vec<String> = arguments.only.iter().map(find).collect::<Result<_>>()?;
+    let only = arguments.only.iter().map(|given| known.find(given));
+    let only: Vec<String> = only.collect::<Result<_>>()?;
     // The target does not affect the times.
     let nowhere = Target::Task {
         kind: "NEXT".to_owned(),
@@ -116,34 +116,86 @@ fn ready(arguments: &NextArguments, inputs: &Inputs) -> Result<Ready> {
         name => name,
     };
     let name = ScheduleName::parse(name).map_err(Failure::usage)?;
-    let zones = Zones::with_calendars(calendars);
+    let zones = Zones::with_calendars(known.found);
     zones.ready(&name, definition).map_err(Failure::usage)
 }
 
-/// An iCalendar file, or a calendar of the configuration.
-fn calendar_of(given: &str, inputs: &Inputs) -> Result<(String, Calendar)> {
-    let path = Path::new(given);
-    let unfit =
-        |name: &str, error: calendar::Unfit| Failure::usage(format!("calendar `{name}`: {error}"));
-    if path.is_file() {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!("cannot read `{}`: {error}", path.display()))
-        })?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let definition = calendar::Definition {
-            ical: Some(text),
-            ..calendar::Definition::default()
-        };
-        let read = Calendar::new(&name, &definition, None);
-        let read = read.map_err(|error| unfit(&name, error))?;
-        return Ok((name.into_owned(), read));
+/// The calendars that are known here, and those that were asked for.
+struct Known<'a> {
+    at: &'a Connector<'a>,
+    file: FileCalendars,
+    /// Whether what is stored has been added.
+    is_asked: bool,
+    found: Calendars,
+}
+
+impl<'a> Known<'a> {
+    fn new(at: &'a Connector<'a>) -> Self {
+        Self {
+            at,
+            file: config::load(at.inputs, Need::Database).calendars,
+            is_asked: false,
+            found: Calendars::new(),
+        }
     }
-    let loaded = config::load(inputs, Need::Database);
-    let Some(definition) = loaded.calendars.wanted.get(given) else {
-        let what = format!("there is no file and no [[calendar]] `{given}`");
-        return Err(Failure::usage(what)
-            .hint("write a path to an iCalendar file, or name the configuration with --config"));
+
+    /// An iCalendar file, a calendar of the configuration, or one that is stored; its name.
+    fn find(&mut self, given: &str) -> Result<String> {
+        let path = Path::new(given);
+        let (name, calendar) = if path.is_file() {
+            of_file(path)?
+        } else {
+            (given.to_owned(), self.named(given)?)
+        };
+        self.found.insert(name.clone(), Ok(Arc::new(calendar)));
+        Ok(name)
+    }
+
+    fn named(&mut self, name: &str) -> Result<Calendar> {
+        let mut unread = None;
+        if !self.is_asked && !self.is_read(name) {
+            self.is_asked = true;
+            match ask_stored(self.at) {
+                Ok(stored) => self.file.add_stored(stored),
+                Err(failure) if self.at.server.is_some() => return Err(failure),
+                Err(failure) => unread = Some(failure.parts().0),
+            }
+        }
+        let Some(compiled) = self.file.compiled().remove(name) else {
+            let asked = unread.map(|why| format!("; none is stored here: {why}"));
+            let asked = asked.unwrap_or_default();
+            let what = format!("there is no file and no calendar `{name}`{asked}");
+            return Err(Failure::usage(what).hint(
+                "write a path to an iCalendar file, or name the configuration with --config or a node with --server",
+            ));
+        };
+        if !self.is_read(name) {
+            let why = unread.unwrap_or_else(|| "no node has read it yet".to_owned());
+            let what = format!("the days of calendar `{name}` are at an address: {why}");
+            return Err(Failure::usage(what).hint(UNREAD_HINT));
+        }
+        let compiled = compiled.map_err(|error| unfit(name, &error))?;
+        Ok(Arc::unwrap_or_clone(compiled))
+    }
+
+    /// Whether its days are known without asking anybody.
+    fn is_read(&self, name: &str) -> bool {
+        self.file.wanted.contains_key(name) && !self.file.unread().any(|it| it == name)
+    }
+}
+
+fn of_file(path: &Path) -> Result<(String, Calendar)> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let definition = calendar::Definition {
+        ical: Some(text),
+        ..calendar::Definition::default()
     };
-    let read = Calendar::new(given, definition, None);
-    Ok((given.to_owned(), read.map_err(|error| unfit(given, error))?))
+    let read = Calendar::new(&name, &definition, None).map_err(|error| unfit(&name, &error))?;
+    Ok((name.into_owned(), read))
+}
+
+fn unfit(name: &str, error: &calendar::Unfit) -> Failure {
+    Failure::usage(format!("calendar `{name}`: {error}"))
 }

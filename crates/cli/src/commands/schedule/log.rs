@@ -129,14 +129,14 @@ impl Log<'_> {
             offset = part["next_offset"].as_u64().unwrap_or(offset);
             let is_end = part["ended"] == true || (follow == Follow::No && printed.is_empty());
             if is_end {
-                self.shown = term.as_i64().unwrap_or(self.shown);
+                self.shown = part["term"].as_i64().unwrap_or(self.shown);
                 return end(part, whole, follow, output);
             }
         }
     }
 }
 
-/// Which attempt was shown. Of a firing whose work was handed over that is not the last one.
+/// Which attempt was shown.
 fn mention_others(attempts: &[Value], shown: &Value, output: &mut Output) {
     let place = attempts.iter().position(|it| it["term"] == *shown);
     let (Some(place), true, false) = (place, attempts.len() > 1, output.json) else {
@@ -199,18 +199,10 @@ fn end(mut part: Value, whole: Whole, follow: Follow, output: &mut Output) -> Re
         return Ok(());
     }
     let ending = attempt_of(&part).and_then(|it| it["ending"].as_str());
-    // The work may have ended after the attempt that is shown; the last one says how.
-    let last = items(&part["attempts"]).last();
-    let last = last.filter(|it| part["live"] != true && it["term"] != part["term"]);
-    let last = last.and_then(|it| it["ending"].as_str());
     match ending {
-        Some(ending) => output.note(&format!("{ending}\n{}", line(last))),
+        Some(ending) => output.note(&format!("{ending}\n")),
         None if part["term"].is_null() => output.note("it has not been tried yet\n"),
         None => output.note("it is still running; --follow waits for more\n"),
     }
     Ok(())
-}
-
-fn line(text: Option<&str>) -> String {
-    text.map(|text| format!("{text}\n")).unwrap_or_default()
 }

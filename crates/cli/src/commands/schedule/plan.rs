@@ -16,11 +16,9 @@ use almanack_core::{
 use almanack_engine::{schedules::Wanted, zones::Zones};
 
 use crate::{
-    commands::prelude::*,
+    commands::{calendar::stored, prelude::*},
     config::{
-        Loaded,
-        calendar::FileCalendars,
-        dispatch,
+        Loaded, dispatch,
         report::{Report, Severity},
     },
 };
@@ -74,10 +72,7 @@ pub(super) async fn run(
         runs_done: 0,
     };
     let (wanted, reports) = wanted(&loaded, inputs)?;
-    let mut calendars = FileCalendars {
-        wanted: calendars_in_force(client).await?,
-        ..FileCalendars::default()
-    };
+    let mut calendars = stored(client).await?;
     let zones = Zones::with_calendars(calendars.compiled());
     let found = in_force(client, &zones).await?;
     let differs = |(name, new): &(&String, &calendar::Definition)| {
@@ -152,23 +147,6 @@ impl InForce {
             ..stretch
         }
     }
-}
-
-/// The calendars as they are. What an address has answered is known to nodes alone, so such a
-/// calendar has no days here, before and after.
-async fn calendars_in_force(client: &Client) -> Result<BTreeMap<String, calendar::Definition>> {
-    let listed = client.call(Call::get(&["calendars"])).await?.value();
-    let mut found = BTreeMap::new();
-    for name in items(&listed["calendars"])
-        .iter()
-        .map(|it| text(&it["name"]))
-    {
-        let shown = client.find(Call::get(&["calendars", &name])).await?;
-        let definition = shown.map(|shown| shown.value()["definition"].take());
-        let read = definition.and_then(|it| serde_json::from_value(it).ok());
-        found.extend(read.map(|read| (name, read)));
-    }
-    Ok(found)
 }
 
 async fn in_force(client: &Client, zones: &Zones) -> Result<BTreeMap<ScheduleName, InForce>> {

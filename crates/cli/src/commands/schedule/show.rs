@@ -191,7 +191,7 @@ fn retry(retry: Retry) -> Option<String> {
 
 fn splay(ready: &Ready, next_at: Option<Timestamp>) -> Option<String> {
     let splay = ready.definition.splay;
-    let own = next_at.map(|slot| ready.due_at(slot).duration_since(slot));
+    let own = next_at.map(|slot| ready.delay_of(slot).splay);
     let own = own.map(|own| format!(", its own part {}", when::rounded(own)));
     let shown = format!("{}{}", when::show_duration(splay), own.unwrap_or_default());
     (!splay.is_zero()).then_some(shown)

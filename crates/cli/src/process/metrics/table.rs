@@ -77,7 +77,7 @@ metrics! {
     histogram almanack_fire_lateness_seconds: "Delay from a slot to the planning of its firing";
     counter almanack_events_delivered_total by type
         "almanack.task.finished.v1 almanack.edition.published.v1 almanack.source.entries.v1 \
-         almanack.source.entry_updated.v1":
+         almanack.source.entry_updated.v1 almanack.monitor.down.v1 almanack.monitor.up.v1":
         "Events that subscribers accepted, by type";
     gauge almanack_sources: "Sources, by state";
     gauge almanack_sources_attention: "Sources that need attention, by reason";

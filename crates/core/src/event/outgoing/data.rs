@@ -1,7 +1,7 @@
 //! The data of each event, and the id by which it is known.
 //!
-//! An id names what happened: a task and the claim it ended under, a source and the version of its
-//! row, an edition and where it went. It never depends on which node delivers it or when, so a
+//! An id names what happened: a task and the claim it ended under, a source or a monitor and the
+//! version of its row, an edition and where it went. It never depends on which node delivers it or when, so a
 //! repetition has the same one. Ids have no dots: where they are signed, a dot separates them.
 
 use jiff::Timestamp;
@@ -14,6 +14,7 @@ use crate::{
         account::Change,
         delivery::{Delivery, State},
     },
+    plan::{DownCause, ScheduleWrite},
     source::{Source, entry::FoundEntry},
     store::{EntryChange, SourceWrite},
 };
@@ -41,6 +42,7 @@ pub(super) enum Data<'a> {
     Task(TaskFinished<'a>),
     Source(SourceEntries<'a>),
     Edition(EditionPublished),
+    Monitor(MonitorChanged<'a>),
 }
 
 /// Without its address: there may be a key in it.
@@ -78,6 +80,47 @@ pub(super) struct EditionPublished {
     stories: u32,
     parts: usize,
     receipts: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct MonitorChanged<'a> {
+    name: &'a str,
+    cause: DownCause,
+    detail: &'a str,
+    down_since: Timestamp,
+    /// Of one that is well again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    up_at: Option<Timestamp>,
+    /// When the job last ended, well or badly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_ping_at: Option<Timestamp>,
+}
+
+/// The event of a write after which a monitor is down that was not, or the other way round. One
+/// that goes down and comes up in one write was never seen down.
+pub(super) fn monitor_changed(write: &ScheduleWrite) -> Option<EventDraft<'_>> {
+    let change = write.monitor.as_ref()?;
+    let (what, down, up_at) = match (&change.down_before, &change.monitor.down) {
+        (None, Some(down)) => (Type::MonitorDown, down, None),
+        (Some(down), None) => (Type::MonitorUp, down, Some(write.decided_at)),
+        (None, None) | (Some(_), Some(_)) => return None,
+    };
+    let schedule = &write.schedule;
+    let name = schedule.name.as_str();
+    Some(EventDraft {
+        id: format!("monitor-{}-{}", schedule.id.0, schedule.version),
+        what,
+        subject: format!("monitor:{name}"),
+        at: write.decided_at,
+        data: Data::Monitor(MonitorChanged {
+            name,
+            cause: down.cause,
+            detail: &down.detail,
+            down_since: down.since,
+            up_at,
+            last_ping_at: change.monitor.last_ping_at,
+        }),
+    })
 }
 
 /// The events of a look: what is new, and what was edited; none of a look that found neither.

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::{
     CloudEvent, KIND, LooseEvent, SUBJECT_PREFIX, Type,
-    data::{EventDraft, editions_published, source_looked},
+    data::{EventDraft, editions_published, monitor_changed, source_looked},
     end::TaskEnd,
     is_reporting,
 };
 use crate::{
     edition::{Account, account::Change},
     finish::Finish,
-    plan::pings::end_call,
+    plan::{ScheduleWrite, pings::end_call},
     source::{Source, category::is_within},
     store::SourceWrite,
     task::{
@@ -80,6 +80,7 @@ enum About<'a> {
     /// A source of this category.
     Source(&'a str),
     Edition,
+    Monitor,
 }
 
 impl Wants {
@@ -91,7 +92,7 @@ impl Wants {
                 let holds = |folder: &String| is_within(category, folder);
                 self.categories.is_empty() || self.categories.iter().any(holds)
             }
-            About::Edition => true,
+            About::Edition | About::Monitor => true,
         };
         let prefix = self.subject_prefix.as_deref().unwrap_or_default();
         of_type && among && subject.starts_with(prefix)
@@ -182,6 +183,15 @@ impl Subscriptions {
         let events = editions_published(before, change);
         let tasks = |event| self.tasks(&event, About::Edition);
         events.into_iter().flat_map(tasks).collect()
+    }
+
+    /// Adds the event deliveries of a monitor that goes down or is well again.
+    pub fn add_to_schedule(&self, write: &mut ScheduleWrite) {
+        if !self.all.is_empty() {
+            let tasks = |event| self.tasks(&event, About::Monitor);
+            let tasks = monitor_changed(write).map(tasks);
+            write.event_tasks = tasks.unwrap_or_default();
+        }
     }
 
     fn wanting<'a>(

@@ -11,7 +11,10 @@ use crate::{
     },
     finish::{Finish, finish},
     fixture::{NOW, at},
-    plan::DISPATCH,
+    plan::{
+        DISPATCH, Definition as ScheduleDefinition, Down, DownCause, Monitor, MonitorWrite, Origin,
+        Schedule, ScheduleId, ScheduleName, ScheduleWrite,
+    },
     source::{Definition, Source, SourceId, entry::FoundEntry},
     store::{EntryChange, EntryEdit, SourceWrite},
     task::{ClaimedTask, Expiry, NewTask, Payload, Revision, Status, Subject, TaskId, Term},
@@ -280,6 +283,63 @@ fn look(entries: usize) -> SourceWrite {
         at: at(5),
         event_tasks: Vec::new(),
     }
+}
+
+/// What was heard of the monitor `backup`: why it was down before, and why it is now.
+fn heard(down_before: Option<DownCause>, down: Option<DownCause>) -> ScheduleWrite {
+    let down_of = |cause: DownCause| Down {
+        since: at(2),
+        cause,
+        detail: "no ping since yesterday".to_owned(),
+    };
+    let target = crate::target::Target::Ping { note: None };
+    let definition = ScheduleDefinition::new("@daily", target).into();
+    let name = ScheduleName::parse("backup").unwrap();
+    let schedule = Schedule {
+        id: ScheduleId(9),
+        version: 4,
+        ..Schedule::new(name, Origin::Api, definition, None, NOW)
+    };
+    let mut write = ScheduleWrite::of(Some(3), schedule, at(5));
+    write.monitor = Some(MonitorWrite {
+        monitor: Monitor {
+            last_ping_at: Some(at(1)),
+            down: down.map(down_of),
+            ..Monitor::default()
+        },
+        down_before: down_before.map(down_of),
+        ping: None,
+    });
+    write
+}
+
+#[test]
+fn dp_23_a_monitor_that_goes_down_or_comes_up_is_an_event() {
+    let reported = |before, after| {
+        let mut write = heard(before, after);
+        everything().add_to_schedule(&mut write);
+        write.event_tasks
+    };
+    let missed = Some(DownCause::NoPing);
+    let down = reported(None, missed);
+    assert_eq!(subjects(&down), ["event:monitor-9-4@audit"]);
+    let down = event(&down[0]);
+    assert_eq!(down["type"], "almanack.monitor.down.v1");
+    assert_eq!(down["subject"], "monitor:backup");
+    insta::assert_snapshot!(down["data"], @r#"{"cause":"no_ping","detail":"no ping since yesterday","down_since":"2026-01-05T08:00:02Z","last_ping_at":"2026-01-05T08:00:01Z","name":"backup"}"#);
+    let up = event(&reported(missed, None)[0]);
+    assert_eq!(up["type"], "almanack.monitor.up.v1");
+    assert_eq!(up["data"]["up_at"], "2026-01-05T08:00:05Z");
+    for (before, after) in [(None, None), (missed, Some(DownCause::Failed))] {
+        assert_eq!(reported(before, after), [], "nothing went down or came up");
+    }
+    let mut others = heard(None, missed);
+    let wants = Wants {
+        types: vec![Type::MonitorUp],
+        ..Wants::default()
+    };
+    reported_to(vec![subscription("up", wants)]).add_to_schedule(&mut others);
+    assert_eq!(others.event_tasks, [], "not wanted");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
         firing: None,
         followed: None,
         cancelled: None,
-        splay: SignedDuration::ZERO,
+        delay: Delay::default(),
         is_monitor: false,
         now: at("12:00:00"),
     }
@@ -183,6 +183,7 @@ fn firing(trigger: Trigger) -> Task {
     Task {
         identity: new.identity,
         payload: new.payload,
+        origin: "ada".to_owned(),
         created_at: at("11:00:00"),
         ..fixture::row(Standing::Success)
     }
@@ -251,17 +252,29 @@ fn dp_16_a_firing_without_a_row_is_reported() {
             ..facts(None, &active)
         }));
     }
+    // Fired at 08:30, which is no slot.
+    sentences.push(why(Facts {
+        at: at("08:30:00"),
+        is_slot: false,
+        firing: Some(&firing(Trigger::Manual)),
+        ..facts(None, &active)
+    }));
     assert_snapshot!(sentences.join("\n"), @"
-    2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
-    2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
+    2026-01-05T08:00:00Z was fired by hand by ada at 2026-01-05T11:00:00Z, and task 7 succeeded.
+    2026-01-05T08:00:00Z was fired by hand by ada at 2026-01-05T11:00:00Z, and task 7 succeeded.
     2026-01-05T08:00:00Z fired, and task 7 succeeded; how late is no longer kept.
+    ada fired it by hand at 2026-01-05T08:30:00Z, and task 7 succeeded.
     ");
 }
 
 #[test]
-fn dp_16_the_splay_and_who_cancelled_are_named() {
+fn dp_16_splay_jitter_and_who_cancelled_are_named() {
     let active = State::Active;
-    let splay = SignedDuration::from_secs(90);
+    let seconds = SignedDuration::from_secs;
+    let by = |splay, jitter| Delay {
+        splay: seconds(splay),
+        jitter: seconds(jitter),
+    };
     let cancelled = Cancelled {
         by: "api:ada".to_owned(),
         at: at("09:00:00"),
@@ -273,15 +286,18 @@ fn dp_16_the_splay_and_who_cancelled_are_named() {
     let fired = row(Verdict::Fired, 1, None);
     let skipped = row(Verdict::Skipped(Reason::Cancelled), 1, None);
     let mut sentences = Vec::new();
-    for (row, now) in [
-        (Some(&fired), "12:00:00"),
-        (Some(&skipped), "12:00:00"),
-        (None, "07:59:00"),
-        (None, "08:00:30"),
+    for (row, now, delay) in [
+        (Some(&fired), "12:00:00", by(90, 0)),
+        (Some(&fired), "12:00:00", by(0, 30)),
+        (Some(&skipped), "12:00:00", by(90, 0)),
+        (None, "07:59:00", by(90, 30)),
+        (None, "08:00:30", by(90, 0)),
+        (None, "08:00:20", by(0, 40)),
+        (None, "08:00:30", by(90, 30)),
     ] {
         sentences.push(why(Facts {
             now: at(now),
-            splay,
+            delay,
             firing: row.map(|_| &task),
             cancelled: row.map(|_| &cancelled),
             ..facts(row, &active)
@@ -289,8 +305,11 @@ fn dp_16_the_splay_and_who_cancelled_are_named() {
     }
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z fired 2 h 5 min after its time, 90 s of it by its splay, and task 7 was cancelled (by api:ada at 2026-01-05T09:00:00Z).
+    2026-01-05T08:00:00Z fired 2 h 5 min after its time, 30 s of it by its jitter, and task 7 was cancelled (by api:ada at 2026-01-05T09:00:00Z).
     2026-01-05T08:00:00Z was skipped: its firing had been cancelled before 2026-01-05T10:05:00Z (by api:ada at 2026-01-05T09:00:00Z).
-    2026-01-05T08:00:00Z is still to come: it will fire in 2 min, 90 s of it by its splay.
+    2026-01-05T08:00:00Z is still to come: it will fire in 3 min, 90 s of it by its splay, 30 s of it by its jitter.
     2026-01-05T08:00:00Z waits for its splay of 90 s: it will fire in 60 s.
+    2026-01-05T08:00:00Z waits for its jitter of 40 s: it will fire in 20 s.
+    2026-01-05T08:00:00Z waits for its splay and jitter of 2 min: it will fire in 90 s.
     ");
 }

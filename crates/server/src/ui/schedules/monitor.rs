@@ -199,14 +199,16 @@ pub(crate) async fn new_address(Named(name): Named, Filled(state, viewer, _): Fi
     };
     state.schedules.save_keys(&watched.schedule, &keys).await?;
     let lang = viewer.lang;
+    let base = state.public_url.as_deref().unwrap_or_default();
+    let at = format!("{base}/ping/{key}");
     let body = html! {
         (notice(&html! { (pick!(lang; "Copy the address now: it is not shown again. The one before it no longer works.",
             "请现在复制该地址：以后不再显示。之前的地址已失效。")) }))
         (facts! { lang;
-            "Done", "成功" { code { "/ping/" (key) } }
-            "Started", "开始" { code { "/ping/" (key) "/start" } }
-            "Failed", "失败" { code { "/ping/" (key) "/fail" } }
-            "Exit status", "退出码" { code { "/ping/" (key) "/$?" } }
+            "Done", "成功" { code { (at) } }
+            "Started", "开始" { code { (at) "/start" } }
+            "Failed", "失败" { code { (at) "/fail" } }
+            "Exit status", "退出码" { code { (at) "/$?" } }
         })
         (way_back(lang, &watched.schedule))
     };

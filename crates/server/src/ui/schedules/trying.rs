@@ -24,7 +24,8 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let zone = query.tz.as_deref().unwrap_or(viewer.zone_name());
     let read = query.expression.clone().map(|expression| {
         let name = query.name.as_deref();
-        explain::read(&state, name, expression, Some(zone.to_owned()))
+        let definition = explain::plain(expression, Some(zone.to_owned()));
+        explain::read(&state, name, definition)
     });
     let name = pick!(lang; "Name of the schedule (only H and ~ depend on it)", "日程名称（只影响 H 和 ~）");
     let body = html! {

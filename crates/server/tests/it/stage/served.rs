@@ -136,6 +136,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         speed: 1.0,
         access,
         page_hosts: Vec::new(),
+        public_url: None,
         trusted_proxies: Vec::new(),
         passwords: Arc::new(Argon2id::default()),
         health: Arc::default(),

@@ -48,7 +48,11 @@ fn down(since: i64) -> Down {
 
 fn heard(seen: &Schedule, monitor: Monitor, ping: Option<Ping>) -> ScheduleWrite {
     ScheduleWrite {
-        monitor: Some(MonitorWrite { monitor, ping }),
+        monitor: Some(MonitorWrite {
+            monitor,
+            down_before: None,
+            ping,
+        }),
         ..next_write(seen, |_| ())
     }
 }

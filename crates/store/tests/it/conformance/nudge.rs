@@ -116,6 +116,9 @@ pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
         let day = opened(&*store, i32::try_from(round).unwrap()).await;
         let mut change = Change::of(day.edition);
         change.event_tasks = events("edition");
+        let seen = keep(&*store, schedule(&format!("m{round}"), at(9_000))).await;
+        let mut write = next_write(&seen, |_| ());
+        write.event_tasks = events("monitor");
         while next(&mut *nudges).await.is_some() {}
         store.finish(vec![finish]).await.unwrap();
         heard.push(hears(&mut *nudges, now).await);
@@ -123,7 +126,9 @@ pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
         heard.push(hears(&mut *nudges, now).await);
         changed(&*store, change).await;
         heard.push(hears(&mut *nudges, now).await);
-        if heard.ends_with(&[true, true, true]) {
+        assert!(wrote(&*store, write).await);
+        heard.push(hears(&mut *nudges, now).await);
+        if heard.ends_with(&[true, true, true, true]) {
             return;
         }
     }
