@@ -22,7 +22,7 @@ use almanack_store::{Location, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{Error, Result, rss_kb};
+use super::{Error, Memory, Result};
 use crate::{
     args::SourceLoadArguments,
     config::{Settings, settings::Rate},
@@ -144,14 +144,14 @@ async fn measure(
     };
     let small_figures = fill(&mut small, load.beside).await?;
     let large_figures = fill(&mut large, load.sources).await?;
-    let rss = rss_kb();
+    let rss = Memory::now().rss_kb;
     report("checking the same number in each");
     Ok(SourceFigures {
         nodes: load.nodes,
         large: large_figures,
         small: small_figures,
         compared: compare(&mut small, &mut large, period).await?,
-        rss_kb: rss.max(rss_kb()),
+        rss_kb: rss.max(Memory::now().rss_kb),
     })
 }
 
