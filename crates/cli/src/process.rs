@@ -141,6 +141,7 @@ pub(crate) async fn start_on(
             (clock.clone(), timing.sleeper.clone()),
         )?,
         public_editions: settings.editions.are_public(),
+        status_page: wiring::status_page(settings),
         reader_pages: wiring::editions::reader_pages(settings)?,
         work: Some(equipment.work()),
         tick: equipment.tick(passes),

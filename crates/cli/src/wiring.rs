@@ -73,7 +73,7 @@ pub(crate) use almanack_adapters::clock::node_clock;
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
 pub(crate) use event_delivery::subscriptions;
-pub(crate) use outbound::{Outbound, about, called, client_of, hooks, reach};
+pub(crate) use outbound::{Outbound, about, called, client_of, hooks, reach, status_page};
 pub(crate) use sources::{Kept, Lookout, checker, fleet, hubs, reach as push_reach};
 pub(crate) use timing::{Time, Timing, sleeper};
 

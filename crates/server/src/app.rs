@@ -57,7 +57,8 @@ pub fn app(state: Arc<AppState>) -> Router {
         .merge(asked)
         .merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
-    let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
+    let pages = ui::routes(&authentication).merge(ui::status::routes(&authentication));
+    let pages = pages.layer(within(ANSWER_WITHIN));
     let pushed = sources::push::routes()
         .merge(sources::ping::routes())
         .merge(monitors::public::routes())

@@ -17,6 +17,7 @@ pub mod about;
 pub mod access;
 mod alerts;
 mod app;
+mod badge;
 mod batch;
 mod bulk;
 mod calendars;
@@ -43,6 +44,7 @@ mod run_logs;
 mod schedules;
 pub mod serve;
 mod sources;
+mod status;
 mod subscriptions;
 mod tasks;
 mod tick;
@@ -86,6 +88,7 @@ use crate::access::Access;
 pub use crate::app::app;
 pub use crate::editions::pages::{PageTemplate, ReaderPages};
 pub use crate::sources::opml::{Opml, Outline};
+pub use crate::status::StatusPage;
 pub use crate::subscriptions::Subscription;
 
 pub(crate) mod prelude {
@@ -132,6 +135,8 @@ pub struct AppState {
     pub newsletters: NewsletterSet,
     /// How those pages look.
     pub reader_pages: ReaderPages,
+    /// What everybody may see at `/status`; absent: there is no such page.
+    pub status_page: Option<StatusPage>,
     /// Hands tasks of pulled kinds to workers; absent if this process does not.
     pub work: Option<Arc<Work>>,
     /// Runs one pass of everything due, on request.

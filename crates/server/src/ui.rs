@@ -35,6 +35,7 @@ pub(crate) mod schedules;
 mod settings;
 mod sign_in;
 mod sources;
+pub(crate) mod status;
 mod tasks;
 mod today;
 mod viewer;

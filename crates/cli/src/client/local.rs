@@ -113,6 +113,7 @@ async fn state(context: &CommandContext) -> Result<AppState> {
         public_editions: false,
         newsletters: NewsletterSet::default(),
         // A missing template must not hide what is stored.
+        status_page: None,
         reader_pages: wiring::editions::reader_pages(settings).unwrap_or_default(),
         work: None,
         tick: Tick::default(),

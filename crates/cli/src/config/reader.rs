@@ -7,7 +7,9 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, path::Path};
 
 use almanack_core::{
     address::IpNet,
+    edition::EditionName,
     event::incoming::mapping::{Path as MappingPath, Template},
+    plan::ScheduleName,
     secret::{COVER, Secret},
     source::policy::Policy,
     task::Kind,
@@ -97,7 +99,9 @@ show_in_quotes!(
     Kind,
     MappingPath,
     Template,
-    Policy
+    Policy,
+    ScheduleName,
+    EditionName
 );
 
 impl Show for SignedDuration {

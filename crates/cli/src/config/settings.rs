@@ -21,6 +21,7 @@ mod prelude;
 mod released;
 mod schedules;
 mod sources;
+mod status;
 mod subscription;
 
 pub(crate) use alerts::{Alerts, CHANNEL_TIMEOUT, Heartbeat};
@@ -34,6 +35,7 @@ pub(crate) use node::{Limits, Node, Retention, Server};
 pub(crate) use released::Released;
 pub(crate) use schedules::{Command, Github, Schedules, Tick};
 pub(crate) use sources::{Rate, Sources};
+pub(crate) use status::StatusPage;
 pub(crate) use subscription::{EventDelivery, Subscriber, SubscriptionKeys, Way};
 
 /// All sections, in the order they are shown.
@@ -47,6 +49,7 @@ pub(super) fn sections() -> Vec<Listed> {
         edition::sections(),
         subscription::sections(),
         alerts::sections(),
+        status::sections(),
         events::sections(),
         log::sections(),
     ];
@@ -97,6 +100,7 @@ all! {
     editions: Editions = Editions::read, nothing;
     event_delivery: EventDelivery = EventDelivery::read, everything;
     alerts: Alerts = Alerts::read, everything;
+    status_page: StatusPage = status::status_page, Group::adopted;
     heartbeat: Heartbeat = Heartbeat::read, Group::adopted;
     events: Events = Events::read, nothing;
     log: Log = Log::read, Group::adopted;

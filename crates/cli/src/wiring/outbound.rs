@@ -17,7 +17,10 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{reloadable::Reloadable, schedules::Wanted};
-use almanack_server::about::{ABOUT_PATH, About};
+use almanack_server::{
+    StatusPage,
+    about::{ABOUT_PATH, About},
+};
 use url::Url;
 
 use super::{alerts, editions, share};
@@ -168,6 +171,17 @@ pub(crate) fn about(settings: &Settings) -> About {
         contact: settings.outbound.contact.clone(),
         pace: settings.sources.pace(),
     }
+}
+
+/// What everybody may see, if anything.
+pub(crate) fn status_page(settings: &Settings) -> Option<StatusPage> {
+    let page = &settings.status_page;
+    page.enabled.then(|| StatusPage {
+        title: page.title.clone(),
+        schedules: page.schedules.clone(),
+        tags: page.tags.clone(),
+        editions: page.editions.clone(),
+    })
 }
 
 /// What sources, their entries and the stories of editions may lead to.

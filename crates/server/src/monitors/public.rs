@@ -18,6 +18,7 @@ use axum::{Extension, Router};
 use futures_util::StreamExt as _;
 
 use super::badged;
+use crate::badge::{self, Colour};
 use crate::prelude::*;
 use crate::token::hash;
 
@@ -159,47 +160,22 @@ async fn kept(mut body: BodyDataStream) -> Result<Option<String>> {
 /// A badge, for everybody who knows its address.
 async fn badge(State(state): App, Path(file): Path<String>) -> Answer {
     let unknown = || Problem::new(Code::NoSuchMonitor, "no badge has this address");
-    let (key, form) = file.rsplit_once('.').ok_or_else(unknown)?;
-    if !is_key(key) || !matches!(form, "svg" | "json") {
+    let (key, form) = badge::parse(&file).ok_or_else(unknown)?;
+    if !is_key(key) {
         return Err(unknown());
     }
     let watched = badged(&state, key).await?.ok_or_else(unknown)?;
     let (status, name) = (watched.status, watched.schedule.name.as_str());
-    if form == "svg" {
-        let kind = [(header::CONTENT_TYPE, "image/svg+xml")];
-        return Ok((kind, svg(name, status)).into_response());
-    }
-    // The form that shields.io reads.
-    let view = serde_json::json!({
-        "schemaVersion": 1, "label": name, "message": status.as_str(), "color": colour(status).0,
-    });
-    Ok(Json(view).into_response())
+    Ok(badge::answer(form, name, status.as_str(), colour(status)))
 }
 
-fn colour(status: MonitorStatus) -> (&'static str, &'static str) {
+fn colour(status: MonitorStatus) -> Colour {
     match status {
-        MonitorStatus::Up | MonitorStatus::Started => ("success", "#1a7f37"),
-        MonitorStatus::Late => ("important", "#9a6700"),
-        MonitorStatus::Down => ("critical", "#cf222e"),
-        MonitorStatus::New | MonitorStatus::Paused => ("inactive", "#57606a"),
+        MonitorStatus::Up | MonitorStatus::Started => Colour::Good,
+        MonitorStatus::Late => Colour::Late,
+        MonitorStatus::Down => Colour::Bad,
+        MonitorStatus::New | MonitorStatus::Paused => Colour::Idle,
     }
-}
-
-/// Two boxes of text. Names have no characters that markup would take for its own.
-fn svg(name: &str, status: MonitorStatus) -> String {
-    let width = |text: &str| 14 + 7 * text.len();
-    let (left, right) = (width(name), width(status.as_str()));
-    let (all, fill) = (left + right, colour(status).1);
-    let (middle, last) = (left / 2, left + right / 2);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{all}\" height=\"20\" role=\"img\" \
-         aria-label=\"{name}: {status}\"><title>{name}: {status}</title>\
-         <rect width=\"{left}\" height=\"20\" fill=\"#24292f\"/>\
-         <rect x=\"{left}\" width=\"{right}\" height=\"20\" fill=\"{fill}\"/>\
-         <g fill=\"#fff\" text-anchor=\"middle\" font-family=\"Verdana,DejaVu Sans,sans-serif\" \
-         font-size=\"11\"><text x=\"{middle}\" y=\"14\">{name}</text>\
-         <text x=\"{last}\" y=\"14\">{status}</text></g></svg>"
-    )
 }
 
 #[cfg(test)]

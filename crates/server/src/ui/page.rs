@@ -161,11 +161,13 @@ fn whom(viewer: &Viewer) -> Markup {
 }
 
 fn foot(viewer: &Viewer) -> Markup {
-    let (lang, zone, version) = (viewer.lang, viewer.zone_name(), viewer.version);
+    let (lang, zone) = (viewer.lang, viewer.zone_name());
+    // Strangers need not know which version it is.
+    let version = viewer.requester.as_ref().map(|_| viewer.version);
     html! {
         footer {
             p {
-                "Almanack " (version) " · "
+                "Almanack" @if let Some(version) = version { " " (version) } " · "
                 (say!(lang, "times in {zone}", "时间按 {zone} 显示"))
                 " · " a href="/api/docs" { "API" }
                 " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Shortcuts", "快捷键")) " " kbd { "?" } }

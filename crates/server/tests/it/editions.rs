@@ -20,7 +20,7 @@ use almanack_engine::{
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
 };
-use almanack_server::{Tick, access::Access};
+use almanack_server::{StatusPage, Tick, access::Access};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
@@ -52,6 +52,7 @@ pub(crate) struct Stand {
     pub(crate) store: Option<SqliteStore>,
     /// Names of further editions that are made of the same.
     pub(crate) beside: Vec<&'static str>,
+    pub(crate) status_page: Option<StatusPage>,
 }
 
 impl Default for Stand {
@@ -69,6 +70,7 @@ impl Default for Stand {
             sleeper: None,
             store: None,
             beside: Vec::new(),
+            status_page: None,
         }
     }
 }
@@ -135,7 +137,7 @@ impl Stand {
         let outside = (self.outside)(news.outside());
         let settings = settings(self.rules, self.language);
         let mut made = None;
-        let world = World::built(store, self.access, self.public, |store, clock| {
+        let parts = |store: &Arc<SqliteStore>, clock: &Arc<ManualClock>| {
             let sleeper = self.sleeper;
             let sleeper = sleeper.unwrap_or_else(|| Arc::new(Forward(clock.clone())));
             let editions = editions(store, clock, sleeper, outside, settings);
@@ -160,7 +162,11 @@ impl Stand {
             let beside: Vec<_> = beside.collect();
             let all = beside.into_iter().chain([editions]);
             (Tick::default(), EditionSet::of(all))
-        });
+        };
+        let world = match self.status_page {
+            Some(page) => World::showing(page, store, self.access, parts),
+            None => World::built(store, self.access, self.public, parts),
+        };
         Newsstand {
             world,
             news,

@@ -41,7 +41,7 @@ use almanack_engine::{
     zones::Zones,
 };
 use almanack_server::{
-    AppState, Configured, Limits, Publishers, Reporting, Tick, access::Access, app,
+    AppState, Configured, Limits, Publishers, Reporting, StatusPage, Tick, access::Access, app,
 };
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
@@ -104,6 +104,9 @@ pub(crate) struct World {
     pub(crate) health: Arc<Health>,
     pub(crate) app: Router,
 }
+
+/// Who may enter, and what everybody may see: editions, hosts of pages, the status page.
+type Shown = (Access, bool, Vec<String>, Option<StatusPage>);
 
 /// Passwords that are recognised by themselves, and how often one was looked at.
 #[derive(Default)]
@@ -268,10 +271,22 @@ impl World {
         Self::publishing(
             store,
             pages,
-            (access, public_editions, page_hosts),
+            (access, public_editions, page_hosts, None),
             parts,
             |_| Publishers::default(),
         )
+    }
+
+    /// A world with a public status page.
+    pub(crate) fn showing(
+        status_page: StatusPage,
+        store: SqliteStore,
+        access: Access,
+        parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, EditionSet),
+    ) -> Self {
+        let pages = Arc::new(store.for_pages());
+        let open = (access, true, Vec::new(), Some(status_page));
+        Self::publishing(store, pages, open, parts, |_| Publishers::default())
     }
 
     /// A world that hubs can push to.
@@ -282,7 +297,7 @@ impl World {
         Self::publishing(
             store,
             pages,
-            (Access::Open, true, Vec::new()),
+            (Access::Open, true, Vec::new(), None),
             parts,
             |fixture| fixture.pushed(hubs),
         )
@@ -291,7 +306,7 @@ impl World {
     fn publishing(
         store: SqliteStore,
         pages: Arc<dyn Store>,
-        (access, public_editions, page_hosts): (Access, bool, Vec<String>),
+        (access, public_editions, page_hosts, status_page): Shown,
         parts: impl FnOnce(&Arc<SqliteStore>, &Arc<ManualClock>) -> (Tick, EditionSet),
         publishers: impl FnOnce(&mut Fixture) -> Publishers,
     ) -> Self {
@@ -302,8 +317,7 @@ impl World {
         let guard = Guard::new(Vec::new(), "outbound.allow");
         let reach = Reloadable::new(Reach::new(guard, BTreeSet::new()));
         let schedules = Schedules::new(store.clone(), clock.clone(), zones.clone());
-        let schedules = schedules.reaching(reach.clone());
-        let schedules = Arc::new(schedules);
+        let schedules = Arc::new(schedules.reaching(reach.clone()));
         let (tick, editions) = parts(&store, &clock);
         let port: Arc<dyn Store> = store.clone();
         let time: Arc<dyn Clock> = clock.clone();
@@ -328,6 +342,7 @@ impl World {
             editions,
             public_editions,
             newsletters: almanack_engine::newsletter::NewsletterSet::default(),
+            status_page,
             reader_pages: almanack_server::ReaderPages::default(),
             work: Some(work(&port, &clock)),
             tick,

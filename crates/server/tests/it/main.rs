@@ -34,6 +34,7 @@ mod source_push;
 mod source_repair;
 mod sources;
 mod stage;
+mod status;
 mod tasks;
 mod tick;
 mod ui;

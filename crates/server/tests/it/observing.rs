@@ -172,6 +172,7 @@ impl Counted {
             editions,
             public_editions: true,
             newsletters: almanack_engine::newsletter::NewsletterSet::default(),
+            status_page: None,
             reader_pages: almanack_server::ReaderPages::default(),
             work: None,
             tick: Tick::default(),

@@ -51,6 +51,7 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/sources/opml",
     "/ui/sources/courtesy",
     "/about-requests",
+    "/status",
     "/ui/sources/1",
     "/ui/sources/2",
     "/ui/sources/1/entries",

@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::password::Argon2id;
 use almanack_core::{
+    edition::EditionName,
+    plan::ScheduleName,
     store::{Result, Store},
     time::Sleeper,
 };
@@ -11,7 +13,9 @@ use almanack_engine::{
     editions::Editions,
     reschedule::{Kinds, Rescheduler},
 };
-use almanack_server::{AppState, Configured, Limits, Publishers, Tick, access::Access, app};
+use almanack_server::{
+    AppState, Configured, Limits, Publishers, StatusPage, Tick, access::Access, app,
+};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     edition_harness::EditionHarness,
@@ -126,6 +130,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         editions: editions.clone().into(),
         public_editions: true,
         newsletters: almanack_engine::newsletter::NewsletterSet::default(),
+        status_page: Some(status_page()),
         reader_pages: almanack_server::ReaderPages::default(),
         work: Some(work(&store, &world.clock)),
         tick: Tick::default(),
@@ -150,6 +155,19 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         node: Some("news-1".to_owned()),
         version: "0.0.0-test",
     }))
+}
+
+/// What everybody may see of it.
+fn status_page() -> StatusPage {
+    let name = |name: &str| ScheduleName::parse(name).unwrap();
+    StatusPage {
+        title: None,
+        schedules: ["heartbeat", "nightly-export", "slow-import", "db-backup"]
+            .map(name)
+            .to_vec(),
+        tags: Vec::new(),
+        editions: vec![EditionName::default()],
+    }
 }
 
 /// Settings as an operator has them, from everywhere they can come from.
