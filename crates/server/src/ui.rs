@@ -38,6 +38,7 @@ mod sources;
 pub(crate) mod status;
 mod tasks;
 mod today;
+mod undo;
 mod viewer;
 mod when;
 

@@ -8,6 +8,7 @@ use almanack_core::work::Deliver;
 use almanack_engine::kinds::{self, Pausing};
 
 use super::schedules::acts::instant;
+use super::undo::{self, Given, Undo, Undoing};
 use crate::kinds::Of;
 use crate::ui::prelude::*;
 
@@ -17,11 +18,16 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/kinds", get(show))
         .route("/ui/kinds/{kind}/pause", get(ask_to_pause).post(pause))
         .route("/ui/kinds/{kind}/resume", post(resume))
+        .route("/ui/kinds/{kind}/undo", post(undo))
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     did: Option<String>,
+    /// What it was done to.
+    kind: Option<String>,
+    #[serde(flatten)]
+    undo: Given,
 }
 
 async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
@@ -29,7 +35,9 @@ async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let lines = kinds::list(&*state.store, &known, viewer.now).await?;
     let body = html! {
         @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) {
-            (notice(&html! { (text) }))
+            (notice(&html! { (text)
+                @if let Some(kind) = &query.kind { (undo::offer(&viewer, &query.undo, &path(kind))) }
+            }))
         }
         (live("kinds", &table(&viewer, &lines)))
         (Equivalent::call("GET", "/api/v1/kinds").cli(["kind", "list"]).show(&viewer))
@@ -43,6 +51,7 @@ fn done(lang: Lang, did: &str) -> Option<&'static str> {
         "paused" => "Kind paused: waiting tasks stay, running ones end.",
             "类型已暂停：等待的任务保留，运行中的任务会执行完毕。";
         "resumed" => "Kind resumed.", "类型已恢复。";
+        "undone" => "Undone.", "已撤销。";
     }
 }
 
@@ -166,15 +175,65 @@ async fn pause(Of(kind): Of, filled: Filled<Filling>) -> Answer {
         note: form.note.map(|note| note.trim().to_owned()),
         by: viewer.name().to_owned(),
     };
-    let known = state.rescheduler.kinds();
-    kinds::pause(&*state.changes, &known, &kind, pausing, state.clock.now()).await?;
-    Ok(see("/ui/kinds?did=paused"))
+    let before = pause_of(&state, &kind).await?;
+    turn(&state, &viewer, &kind, Some(pausing)).await?;
+    confirm(&state, &viewer, &kind, before, "paused").await
 }
 
 async fn resume(Of(kind): Of, Filled(state, viewer, _): Filled) -> Answer {
+    let before = pause_of(&state, &kind).await?;
+    turn(&state, &viewer, &kind, None).await?;
+    confirm(&state, &viewer, &kind, before, "resumed").await
+}
+
+/// Takes a pause or a resume back.
+async fn undo(Of(kind): Of, filled: Filled<Undoing>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    let before = form.back_from(pause_of(&state, &kind).await?.as_ref())?;
+    let pausing = before.map(|pause| Pausing {
+        until: pause.until,
+        note: pause.note,
+        by: viewer.name().to_owned(),
+    });
+    turn(&state, &viewer, &kind, pausing).await?;
+    Ok(see("/ui/kinds?did=undone"))
+}
+
+/// Pauses a kind, or resumes it.
+async fn turn(
+    state: &AppState,
+    viewer: &Viewer,
+    kind: &Kind,
+    pausing: Option<Pausing>,
+) -> Result<()> {
     let (known, now) = (state.rescheduler.kinds(), state.clock.now());
-    kinds::resume(&*state.changes, &known, &kind, viewer.name(), now).await?;
-    Ok(see("/ui/kinds?did=resumed"))
+    let store = &*state.changes;
+    match pausing {
+        Some(pausing) => kinds::pause(store, &known, kind, pausing, now).await?,
+        None => _ = kinds::resume(store, &known, kind, viewer.name(), now).await?,
+    }
+    Ok(())
+}
+
+async fn pause_of(state: &AppState, kind: &Kind) -> Result<Option<Pause>> {
+    Ok(kinds::pause_of(&*state.changes, kind, state.clock.now()).await?)
+}
+
+async fn confirm(
+    state: &AppState,
+    viewer: &Viewer,
+    kind: &Kind,
+    before: Option<Pause>,
+    did: &str,
+) -> Answer {
+    let after = pause_of(state, kind).await?;
+    let page = address(Place::Kinds.path(), [("did", did), ("kind", kind.as_str())]);
+    Ok(Undo { before, after }.see(viewer, &path(kind.as_str()), &page))
+}
+
+/// Where the actions on a kind are.
+fn path(kind: &str) -> String {
+    format!("/ui/kinds/{}", percent::encode(kind))
 }
 
 /// Why a task does not start although nothing else would keep it: its kind is paused, it waits for

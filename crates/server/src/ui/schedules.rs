@@ -36,6 +36,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/schedules/{name}/change", post(change::save))
         .route("/ui/schedules/{name}/pause", post(acts::pause))
         .route("/ui/schedules/{name}/resume", post(acts::resume))
+        .route("/ui/schedules/{name}/undo", post(acts::undo))
         .route("/ui/schedules/{name}/fire", post(acts::fire))
         .route("/ui/monitors", get(monitor::list))
         .route("/ui/schedules/{name}/ping-key", post(monitor::new_address))

@@ -37,6 +37,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources/{id}/check", post(acts::check))
         .route("/ui/sources/{id}/pause", post(acts::pause))
         .route("/ui/sources/{id}/resume", post(acts::resume))
+        .route("/ui/sources/{id}/undo", post(acts::undo))
         .route("/ui/sources/{id}/change", post(edit::change))
         .route("/ui/sources/{id}/preview", post(edit::preview))
         .route("/ui/sources/{id}/remove", get(acts::ask_removal))

@@ -15,6 +15,7 @@ mod list;
 mod one;
 mod payload;
 mod story;
+mod undo;
 pub(crate) mod words;
 
 use almanack_core::edition::{self, EDITION_RUN};
@@ -39,6 +40,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/tasks/{kind}/{subject}/retry", post(change::retry))
         .route("/ui/tasks/{kind}/{subject}/cancel", get(change::ask))
         .route("/ui/tasks/{kind}/{subject}/cancel", post(change::cancel))
+        .route("/ui/tasks/{kind}/{subject}/undo", post(undo::undo))
 }
 
 /// The API path of a task.

@@ -16,3 +16,4 @@ mod sign_in;
 mod sources;
 mod tasks;
 mod tasks_bulk;
+mod undo;

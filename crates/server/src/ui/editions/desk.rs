@@ -11,6 +11,7 @@ use almanack_core::edition::{Account, Edition};
 
 use crate::editions::{Dated, editions_of};
 use crate::ui::prelude::*;
+use crate::ui::undo;
 
 /// What waits for a person or was decided, for the top of the page.
 pub(super) fn standing(viewer: &Viewer, edition: &Edition) -> Markup {
@@ -184,6 +185,36 @@ fn retracting(viewer: &Viewer, edition: &Edition) -> Markup {
             form method="get" action={ (links::edition(id)) "/retract" } { (fields) }
             (Equivalent::act("POST", "edition", id, "retract").show(viewer))
         }
+    }
+}
+
+/// What takes back what was just done: a moved story goes back, a retracted edition is restored.
+/// Nothing brings back a dropped story or an old text.
+pub(super) fn undo(
+    viewer: &Viewer,
+    did: Option<&str>,
+    edition: &Edition,
+    revisions: &[RevisionLine],
+) -> Option<Markup> {
+    let here = links::edition(edition.id);
+    let newest = revisions
+        .first()
+        .filter(|it| it.revision == edition.revision)?;
+    if newest.by.as_deref() != Some(viewer.origin().as_str()) || !viewer.may(Scope::Operate) {
+        return None;
+    }
+    match (did?, newest.change.as_ref()?) {
+        ("corrected", Revision::Moved { story, from, .. }) => {
+            let fields = html! {
+                (hidden([("revision", newest.revision), ("to", *from)]))
+                (hidden([("story", story.0.as_str()), ("act", "move")]))
+            };
+            Some(undo::button(viewer, &format!("{here}/correct"), &fields))
+        }
+        ("retracted", Revision::Retracted { .. }) => {
+            Some(undo::button(viewer, &format!("{here}/restore"), &html! {}))
+        }
+        _ => None,
     }
 }
 

@@ -37,9 +37,10 @@ pub(crate) async fn show(Dated(id): Dated, sought: Sought<Query>) -> Answer {
     };
     let revisions = editions.revisions(id).await?;
     let preview = document::preview(&viewer, account, document.as_ref());
+    let undo = desk::undo(&viewer, query.did.as_deref(), &account.edition, &revisions);
     let did = query.did.as_deref().and_then(|code| done(lang, code));
     let body = html! {
-        @if let Some(did) = did { (notice(&html! { p { (did) } })) }
+        @if let Some(did) = did { (notice(&html! { p { (did) } @if let Some(undo) = undo { (undo) } })) }
         (live("edition", &standing(&viewer, editions, &status)))
         @if viewer.may(Scope::Operate) {
             @if let Some(desk) = desk::show(&viewer, account, document.as_ref()) { (desk) }

@@ -1,6 +1,6 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
-use almanack_core::plan::{Definition, Origin, State as Standing};
+use almanack_core::plan::{Definition, Origin, Pause, State as Standing};
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
@@ -8,6 +8,7 @@ use super::{api, path, words};
 use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
+use crate::ui::undo::{Undo, Undoing};
 
 /// All actions, for users who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
@@ -76,16 +77,58 @@ pub(crate) async fn pause(Named(name): Named, filled: Filled<Pausing>) -> Answer
         .transpose()?;
     check_until(until, state.clock.now())?;
     let note = form.note.map(|note| note.trim().to_owned());
-    state
-        .schedules
-        .pause(&name, until, note, viewer.name())
-        .await?;
-    Ok(see(&format!("{}?did=paused", path(&name))))
+    let before = find(&state, &name).await?;
+    let changed = state.schedules.pause(&name, until, note, viewer.name());
+    Ok(confirm(
+        &viewer,
+        &before,
+        &changed.await?.schedule,
+        "paused",
+    ))
 }
 
 pub(crate) async fn resume(Named(name): Named, Filled(state, viewer, _): Filled) -> Answer {
-    state.schedules.resume(&name, viewer.name()).await?;
-    Ok(see(&format!("{}?did=resumed", path(&name))))
+    let before = find(&state, &name).await?;
+    let changed = state.schedules.resume(&name, viewer.name());
+    Ok(confirm(
+        &viewer,
+        &before,
+        &changed.await?.schedule,
+        "resumed",
+    ))
+}
+
+/// Takes a pause or a resume back.
+pub(crate) async fn undo(Named(name): Named, filled: Filled<Undoing>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    let found = find(&state, &name).await?;
+    match form.back_from(rest(&found))? {
+        Some(pause) => {
+            check_until(pause.until, state.clock.now())?;
+            let paused = state
+                .schedules
+                .pause(&name, pause.until, pause.note, viewer.name());
+            paused.await?
+        }
+        None => state.schedules.resume(&name, viewer.name()).await?,
+    };
+    Ok(see(&format!("{}?did=undone", path(&name))))
+}
+
+fn confirm(viewer: &Viewer, before: &Schedule, after: &Schedule, did: &str) -> Response {
+    let undo = Undo {
+        before: rest(before).cloned(),
+        after: rest(after).cloned(),
+    };
+    let here = path(&after.name);
+    undo.see(viewer, &here, &format!("{here}?did={did}"))
+}
+
+fn rest(schedule: &Schedule) -> Option<&Pause> {
+    match &schedule.state {
+        Standing::Paused(pause) => Some(pause),
+        _ => None,
+    }
 }
 
 #[derive(Debug, Deserialize)]

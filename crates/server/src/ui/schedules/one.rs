@@ -19,6 +19,8 @@ pub(crate) struct Query {
     /// Code of the last action.
     did: Option<String>,
     #[serde(flatten)]
+    undo: crate::ui::undo::Given,
+    #[serde(flatten)]
     why: why::Query,
 }
 
@@ -33,7 +35,9 @@ pub(crate) async fn show(Named(name): Named, Sought(state, viewer, query): Sough
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
     let title = schedule.name.as_str();
     let body = html! {
-        @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) { (notice(&html! { (text) })) }
+        @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) {
+            (notice(&html! { (text) (crate::ui::undo::offer(&viewer, &query.undo, &path(&name))) }))
+        }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (monitor)
         (acts::offered(&viewer, &schedule))
@@ -58,6 +62,7 @@ fn done(lang: Lang, did: &str) -> Option<&'static str> {
         "unchanged" => "No change: already in that state.", "未作更改：已处于该状态。";
         "paused" => "Schedule paused.", "日程已暂停。";
         "resumed" => "Schedule resumed.", "日程已恢复。";
+        "undone" => "Undone.", "已撤销。";
         "fired" => "Fired; see the latest firing below.", "已触发；最近一次触发见下。";
         "backfilled" => "Firing the missing slots one after the other.",
             "未触发过的时点正在依次触发。";

@@ -1,10 +1,12 @@
 //! Actions on a source: check now, pause, resume, edit, remove.
 
+use almanack_core::plan::Pause;
 use almanack_core::source::State as SourceState;
 
 use super::{called, edit, entries};
 use crate::sources::{Numbered, acts::PauseSourceBody};
 use crate::ui::prelude::*;
+use crate::ui::undo::{Undo, Undoing};
 
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;
@@ -53,13 +55,44 @@ pub(crate) async fn check(Numbered(id): Numbered, Filled(state, viewer, _): Fill
 /// Pauses a source.
 pub(crate) async fn pause(Numbered(id): Numbered, filled: Filled<PauseSourceBody>) -> Answer {
     let Filled(state, viewer, form) = filled;
-    state.sources.pause(id, form.note, &viewer.origin()).await?;
-    Ok(see(&format!("{}?did=paused", links::source(id))))
+    let before = state.sources.load(id).await?;
+    let after = state.sources.pause(id, form.note, &viewer.origin()).await?;
+    Ok(confirm(&viewer, &before, &after, "paused"))
 }
 
 pub(crate) async fn resume(Numbered(id): Numbered, Filled(state, viewer, _): Filled) -> Answer {
-    state.sources.resume(id, &viewer.origin()).await?;
-    Ok(see(&format!("{}?did=resumed", links::source(id))))
+    let before = state.sources.load(id).await?;
+    let after = state.sources.resume(id, &viewer.origin()).await?;
+    Ok(confirm(&viewer, &before, &after, "resumed"))
+}
+
+/// Takes a pause or a resume back.
+pub(crate) async fn undo(Numbered(id): Numbered, filled: Filled<Undoing>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    let (source, by) = (state.sources.load(id).await?, viewer.origin());
+    match form.back_from(rest(&source).as_ref())? {
+        Some(pause) => state.sources.pause(id, pause.note, &by).await?,
+        None => state.sources.resume(id, &by).await?,
+    };
+    Ok(see(&format!("{}?did=undone", links::source(id))))
+}
+
+fn confirm(viewer: &Viewer, before: &Source, after: &Source, did: &str) -> Response {
+    let (before, after, here) = (rest(before), rest(after), links::source(after.id));
+    Undo { before, after }.see(viewer, &here, &format!("{here}?did={did}"))
+}
+
+/// Its pause, without who paused it: that is not kept.
+fn rest(source: &Source) -> Option<Pause> {
+    match &source.state {
+        SourceState::Paused { since, note } => Some(Pause {
+            since: *since,
+            until: None,
+            note: note.clone(),
+            by: String::new(),
+        }),
+        SourceState::Active | SourceState::Ended { .. } => None,
+    }
 }
 
 /// Asks before a source is removed.

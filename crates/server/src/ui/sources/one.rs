@@ -14,6 +14,7 @@ use crate::picture::heat::{self, Heat};
 use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
 use crate::ui::prelude::*;
+use crate::ui::undo;
 
 /// Entries drawn into the picture, as in the API.
 const DRAWN: usize = 200;
@@ -23,6 +24,8 @@ const LISTED: usize = 10;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     did: Option<String>,
+    #[serde(flatten)]
+    undo: undo::Given,
 }
 
 pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page {
@@ -33,7 +36,9 @@ pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page 
     let did = did.and_then(|code| done(viewer.lang, code));
     let number = id.to_string();
     let body = html! {
-        @if let Some(did) = did { (notice(&html! { p { (did) } })) }
+        @if let Some(did) = did {
+            (notice(&html! { p { (did) } (undo::offer(&viewer, &query.undo, &links::source(id))) }))
+        }
         (live("source", &standing(&viewer, &state, &source, task.as_ref(), &newest)))
         @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source)) }
         (Equivalent::call("GET", format!("/api/v1/sources/{id}")).cli(["source", "show", &number]).show(&viewer))
@@ -48,6 +53,7 @@ fn done(lang: Lang, code: &str) -> Option<&'static str> {
         "check" => "Queued for a check as soon as a node has capacity.", "已排队，节点有空闲时立即检查。";
         "paused" => "Source paused.", "信源已暂停。";
         "resumed" => "Source resumed.", "信源已恢复。";
+        "undone" => "Undone.", "已撤销。";
         "changed" => "Source changed.", "信源已修改。";
     }
 }

@@ -4,7 +4,7 @@ use almanack_core::history::{self, Decision, Kept};
 use almanack_core::{reserved::is_reserved, store::HistoryPage, task::why::Why};
 use almanack_engine::kinds;
 
-use super::{about, change, command, filter::Filter, of_kind, origin, payload, story, words};
+use super::{about, change, command, filter::Filter, of_kind, origin, payload, story, undo, words};
 use crate::call::At;
 use crate::receipts::{parse_receipt_id, receipt_id};
 use crate::tasks::{find_current, nothing_there, parse_history_cursor};
@@ -134,12 +134,13 @@ async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &
         None => None,
     };
     let found = found.filter(|(row, ..)| row.identity == *identity);
-    let Some((_, decision, kept)) = found else {
+    let Some((row, decision, kept)) = found else {
         let none = pick!(viewer.lang; "No such receipt for this task.", "该任务没有这张回执。");
         return Ok(wrong(none));
     };
     Ok(notice(&html! {
         p { strong { (words::rule(viewer.lang, decision.rule)) } }
+        @if let Some(undo) = undo::offer(viewer, (&row, &decision, kept)) { (undo) }
         (kept_facts(viewer, &decision, kept))
         (Equivalent::call("GET", format!("/api/v1/receipts/{}", receipt_id(decision.id))).show(viewer))
     }))

@@ -4,6 +4,7 @@ use almanack_core::store::TaskStore as _;
 use almanack_testkit::fixture::{at as instant, claim_request};
 
 use super::reading::{all, check_structure, fill, in_chinese, words};
+use super::tasks::follow;
 use crate::harness::World;
 
 const TASK: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:1";
@@ -123,8 +124,11 @@ async fn wk_04_a_kind_is_paused_and_resumed_by_forms() {
     assert_eq!(fill(&world, path, &past).await.status, 422);
     let fields = [("note", "a <b> move"), ("until", ""), ("zone", "UTC")];
     let done = fill(&world, path, &fields).await;
-    assert_eq!(done.header("location"), Some("/ui/kinds?did=paused"));
-    let page = world.get("/ui/kinds?did=paused").await;
+    let page = follow(&world, &done).await;
+    assert_eq!(
+        all(&page, ".notice"),
+        ["Kind paused: waiting tasks stay, running ones end.Undo"]
+    );
     let row = all(&page, "#kinds tr[data-row]").concat();
     assert!(row.contains("Paused until resumed"), "{row}");
     assert!(row.contains("a <b> move") && !page.body.contains("<b> move"));
@@ -141,6 +145,7 @@ async fn wk_04_a_kind_is_paused_and_resumed_by_forms() {
         words(&chinese)
     );
     let resumed = fill(&world, "/ui/kinds/ARTICLE_PUBLISH/resume", &[]).await;
-    assert_eq!(resumed.header("location"), Some("/ui/kinds?did=resumed"));
+    let page = follow(&world, &resumed).await;
+    assert_eq!(all(&page, ".notice"), ["Kind resumed.Undo"]);
     assert_eq!(claims(&world, 1).await, 1);
 }

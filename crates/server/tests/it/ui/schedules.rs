@@ -7,6 +7,7 @@ use almanack_testkit::fixture::at;
 use super::reading::{
     all, attributes, check_structure, fill, fill_as, form_key, in_chinese, words,
 };
+use super::tasks::follow;
 use crate::{
     access::made,
     harness::{World, with},
@@ -203,10 +204,8 @@ async fn a_schedule_is_paused_resumed_and_fired_by_forms() {
         ("zone", "Europe/Berlin"),
     ];
     let paused = fill(&world, &format!("{PAGE}/pause"), &fields).await;
-    assert_eq!(
-        (paused.status, paused.header("location")),
-        (303, Some("/ui/schedules/nightly?did=paused"))
-    );
+    let confirmed = follow(&world, &paused).await;
+    assert_eq!(all(&confirmed, ".notice"), ["Schedule paused.Undo"]);
     let shown = state().await;
     assert_eq!(shown["paused"]["until"], "2026-01-05T12:00:00Z");
     assert_eq!(shown["paused"]["note"], "holiday");

@@ -220,7 +220,8 @@ async fn a_source_is_checked_paused_resumed_changed_and_removed() {
     let page = world.look(answer.leads_to()).await;
     assert!(page.body.contains("too loud"), "{}", page.body);
     let answer = world.fill(&at("resume"), &[]).await;
-    assert_eq!(answer.leads_to(), "/ui/sources/1?did=resumed");
+    let page = world.look(answer.leads_to()).await;
+    assert_eq!(page.texts(".notice"), ["Source resumed. Undo"]);
     let request = [
         ("name", "Mine"),
         ("category", "news/coast"),
