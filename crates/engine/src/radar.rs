@@ -27,7 +27,7 @@ use crate::{
 pub use spread::{Mode, Requested};
 
 /// Most waiting tasks that are counted.
-const TASKS_MAX: usize = 100_000;
+const TASKS_MAX: usize = 50_000;
 /// Most schedules that are computed.
 const SCHEDULES_MAX: usize = 10_000;
 /// Most slots of one schedule: every ten seconds for a day.

@@ -202,7 +202,8 @@ pub(crate) const DEPTH: &str = "select \
          and due_at_us is not null limit 100000) w), \
      (select count(*) from (select 1 from task where kind = $1 and priority = $2 \
          and due_at_us <= $3 limit 100000) d), \
-     (select min(due_at_us) from task where kind = $1 and priority = $2)";
+     (select min(due_at_us) from task where kind = $1 and priority = $2 \
+         and due_at_us is not null)";
 
 /// The numbers of the next rows, when they were created and whether they may have a history of
 /// their own: a walk, not a search.

@@ -1,6 +1,6 @@
 //! The radar: what the coming hours will start, and the herds to spread.
 //!
-//! The page is rendered on request and is not kept live: it counts up to a hundred thousand tasks.
+//! The page is rendered on request and is not kept live: it counts up to fifty thousand tasks.
 
 use almanack_core::plan::Origin;
 use almanack_core::radar::{AppliedSpread, Herd, Load, Member, Radar};

@@ -13,6 +13,7 @@ mod reserved;
 mod schedules;
 mod settings;
 mod sign_in;
+mod size;
 mod sources;
 mod tasks;
 mod tasks_bulk;

@@ -3,7 +3,7 @@
 use rusqlite::{params, types::Null};
 
 use super::{check_costs_no_more, migrated, steps};
-use crate::{activity, claim, coming, overview, sign_in};
+use crate::{activity, claim, coming, overview, sign_in, task};
 
 /// Those that both databases share, and those of SQLite alone: these use their parameters in order,
 /// too.
@@ -79,6 +79,7 @@ fn no_text_for_pages_walks_a_table() {
         overview::ENDED_PAST_SQLITE,
         overview::ENDED_SQLITE,
         overview::RUNNING_SQLITE,
+        task::DEPTH,
     ];
     for text in SHARED.into_iter().chain(under_claims) {
         let explain = format!("explain query plan {text}");
@@ -87,7 +88,10 @@ fn no_text_for_pages_walks_a_table() {
         let steps = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
         for step in steps.unwrap() {
             let step: String = step.unwrap();
+            // `min` of a column that no index is known to have is called a search, too.
+            let is_search = !step.starts_with("SEARCH") || step.contains(" USING ");
             let walks = step.starts_with("SCAN") && !WALKED.contains(&step.as_str());
+            assert!(is_search, "{step}: {text}");
             assert!(!walks, "{step}: {text}");
         }
     }

@@ -47,20 +47,44 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer 
             return Ok(again(Place::Tasks.page(&viewer, &body)));
         }
     };
-    let mut lines = state.store.search_tasks(&search).await?;
+    let kinds = query.filter.widest().kinds();
+    let store = &state.store;
+    let (mut lines, statuses) = tokio::try_join!(
+        store.search_tasks(&search),
+        store.count_statuses(AMONG, kinds)
+    )?;
     let more = paging::cut(&mut lines, PAGE);
+    let next = lines.last().filter(|_| more).map(|line| line.id.0);
+    let matching = match counted(&query.filter, &statuses, &lines, before.or(next)) {
+        Some(matching) => matching,
+        None => state.store.count_found(&search).await?,
+    };
     let found = Found {
-        next: lines.last().filter(|_| more).map(|line| line.id.0),
         lines,
-        statuses: state
-            .store
-            .count_statuses(AMONG, query.filter.widest().kinds())
-            .await?,
-        matching: state.store.count_found(&search).await?,
+        next,
+        statuses,
+        matching,
         search,
     };
     let body = body(&viewer, &query, before, &found);
     Ok(Place::Tasks.page(&viewer, &body).into_response())
+}
+
+/// How many match, where that is known without another walk: of statuses, which were counted, and
+/// of what fits on one page.
+fn counted(
+    filter: &Filter,
+    statuses: &[StatusCount],
+    lines: &[TaskLine],
+    beyond: Option<i64>,
+) -> Option<u64> {
+    if filter.with_status(None).is_empty() {
+        let asked = statuses
+            .iter()
+            .filter(|it| filter.is_for(None) || filter.is_for(Some(it.status)));
+        return Some(asked.map(|it| it.tasks).sum());
+    }
+    beyond.is_none().then_some(lines.len() as u64)
 }
 
 fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> Markup {

@@ -62,26 +62,49 @@ impl Day {
         let from = now.saturating_sub(REACH).unwrap_or(Timestamp::MIN);
         let until = now.saturating_add(REACH).unwrap_or(Timestamp::MAX);
         let soon = now + SignedDuration::from_secs(STEP);
+        let (all, wanting) = (
+            sources(false, SOURCES_MAX),
+            sources(true, super::wants::SHOWN),
+        );
+        let parked = in_state("parked");
+        // Side by side: none of them needs what another answers.
+        let tasks = async {
+            tokio::try_join!(
+                store.count_statuses(SEARCHED, Kinds::Business),
+                store.load_finished(from, soon, PAST_MAX),
+                store.load_running(RUNNING_MAX),
+                store.load_upcoming(Timestamp::MIN, until, AHEAD_MAX),
+                store.load_slots_between(from, soon, PAST_MAX),
+            )
+            .map_err(Problem::from)
+        };
+        let others = async {
+            tokio::try_join!(
+                store.list_sources(&all),
+                store.list_sources(&wanting),
+                store.list_schedules(&parked),
+                store.load_alerts(open_alerts()),
+            )
+            .map_err(Problem::from)
+        };
+        let parts = tokio::try_join!(tasks, others, planned(state, now, until), editions(state))?;
+        let (tasks, (sources, wanting, parked, alerts), schedules, editions) = parts;
+        let (statuses, finished, running, upcoming, slots) = tasks;
         Ok(Self {
             from,
             until,
             now,
-            statuses: store.count_statuses(SEARCHED, Kinds::Business).await?,
-            finished: store.load_finished(from, soon, PAST_MAX).await?,
-            running: store.load_running(RUNNING_MAX).await?,
-            upcoming: store
-                .load_upcoming(Timestamp::MIN, until, AHEAD_MAX)
-                .await?,
-            slots: store.load_slots_between(from, soon, PAST_MAX).await?,
-            schedules: planned(state, now, until).await?,
-            sources: store.list_sources(&sources(false, SOURCES_MAX)).await?.rows,
-            wanting: store
-                .list_sources(&sources(true, super::wants::SHOWN))
-                .await?
-                .rows,
-            parked: store.list_schedules(&in_state("parked")).await?.rows,
-            editions: editions(state).await?,
-            alerts: store.load_alerts(open_alerts()).await?,
+            statuses,
+            finished,
+            running,
+            upcoming,
+            slots,
+            schedules,
+            sources: sources.rows,
+            wanting: wanting.rows,
+            parked: parked.rows,
+            editions,
+            alerts,
         })
     }
 

@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use crate::{
     activity, coming, edition, entry, find, inbox, migrate, overview, postgres::SESSION_OPTIONS,
-    run_log, schedule, sign_in, source,
+    run_log, schedule, sign_in, source, task,
 };
 
 /// Two thousand sources of which few are odd, with thirty entries each.
@@ -264,6 +264,7 @@ async fn pages_are_found_by_their_indexes() {
         (overview::ENDED_PAST_POSTGRES, past, "past_claim_pkey"),
         (overview::ENDED_PAST_POSTGRES, past, "task_pkey"),
         (overview::UPCOMING, "'K1', 5, 0, 50, 10", "task_due"),
+        (task::DEPTH, "'K1', 5, 10", "task_due"),
         (coming::LANE_POSTGRES, "'K1', 5, 0, 50, 10", "task_due"),
         (overview::RUNNING_POSTGRES, "10", "task_pkey"),
         (overview::SLOTS_BETWEEN, window, "slot_last_at"),
