@@ -10,7 +10,7 @@ pub(crate) const BEATS_MAX: usize = 60;
 const STEP: f64 = 8.0;
 const BAR: f64 = 5.0;
 const HEIGHT: f64 = 28.0;
-/// A strip with few bars is not stretched over the page.
+/// Fewest steps of a figure.
 const STEPS_MIN: usize = 30;
 
 #[derive(Debug, Clone)]
@@ -25,11 +25,14 @@ pub(crate) struct Beat {
 /// Draws a strip as a figure; `beats` from the oldest to the newest.
 pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let beats = newest(beats);
+    // A strip with few bars is not stretched over the page; the newest is at its right edge.
+    let steps = beats.len().max(STEPS_MIN);
+    let shift = steps - beats.len();
     let bars = html! { g aria-hidden="true" { @for (number, beat) in beats.iter().enumerate() {
-        (mark(beat.href.as_deref(), &describe(beat, frame), &bar(number, beats.len(), beat.outcome)))
+        (mark(beat.href.as_deref(), &describe(beat, frame), &bar(number + shift, beat.outcome)))
     } } };
     let figure = Figure::new(frame, summary(beats, frame.lang));
-    let drawing = figure.svg("strip", size(beats.len()), Marks::Links, &bars);
+    let drawing = figure.svg("strip", size(steps), Marks::Links, &bars);
     let head = [("When", "时间"), ("Outcome", "结果"), ("Why", "原因")];
     figure
         .with(&drawing)
@@ -38,14 +41,15 @@ pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
         .render()
 }
 
-/// Draws an inline strip, without links.
+/// Draws an inline strip, without links. All of a list have one scale, however few bars some have.
 pub(crate) fn inline(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let beats = newest(beats);
+    let shift = BEATS_MAX - beats.len();
     let bars = html! { @for (number, beat) in beats.iter().enumerate() {
-        (titled(describe(beat, frame), bar(number, beats.len(), beat.outcome)))
+        (titled(describe(beat, frame), bar(number + shift, beat.outcome)))
     } };
     let label = format!("{}: {}", frame.caption, summary(beats, frame.lang));
-    figure::inline("picture strip inline", size(beats.len()), &label, &bars)
+    figure::inline("picture strip inline", size(BEATS_MAX), &label, &bars)
 }
 
 fn newest(beats: &[Beat]) -> &[Beat] {
@@ -56,8 +60,8 @@ fn counts(beats: &[Beat]) -> Counts {
     beats.iter().map(|beat| beat.outcome).collect()
 }
 
-fn size(beats: usize) -> [f64; 2] {
-    [real(beats.max(STEPS_MIN)) * STEP, HEIGHT]
+fn size(steps: usize) -> [f64; 2] {
+    [real(steps) * STEP, HEIGHT]
 }
 
 /// `58 of 60 done, 1 failed, 1 skipped`.
@@ -87,9 +91,8 @@ fn describe(beat: &Beat, frame: &Frame<'_>) -> String {
 }
 
 /// The bar of an outcome: success is tall and plain, every other outcome has its own pattern.
-fn bar(number: usize, beats: usize, outcome: Outcome) -> Markup {
-    // The newest is at the right edge, however few there are.
-    let left = (real(beats.max(STEPS_MIN)) - real(beats) + real(number)) * STEP;
+fn bar(step: usize, outcome: Outcome) -> Markup {
+    let left = real(step) * STEP;
     let x = left + (STEP - BAR) / 2.0;
     let top = match outcome {
         Outcome::Done => 4.0,

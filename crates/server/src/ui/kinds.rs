@@ -84,7 +84,7 @@ fn deliver(lang: Lang, deliver: Deliver) -> &'static str {
 fn state_of(viewer: &Viewer, line: &KindLine) -> Markup {
     match &line.paused {
         Some(pause) => paused(viewer, pause),
-        None => badge("done", viewer.lang.pick("active", "正常")),
+        None => badge("active", viewer.lang.pick("active", "正常")),
     }
 }
 

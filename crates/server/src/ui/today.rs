@@ -28,11 +28,16 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let internal = query.internal.is_some();
     let next = upcoming(&viewer, &day, internal);
     let body = html! {
-        (section("tasks", lang.pick("Tasks", "任务"), &live("numbers", &numbers(lang, &day.statuses))))
-        (section("day", lang.pick("Timeline", "时间线"), &live("ribbon", &ribbon(&viewer, &day))))
+        section class="plain" aria-labelledby="tasks" {
+            h2 id="tasks" class="unseen" { (lang.pick("Tasks", "任务")) }
+            (live("numbers", &numbers(lang, &day.statuses)))
+        }
         (section("wants-title", lang.pick("Needs attention", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
-        (section("running-title", lang.pick("Running", "正在运行"), &live("running", &running)))
-        (section("next-title", lang.pick("Next", "接下来"), &live("next", &next)))
+        (section("day", lang.pick("Timeline", "时间线"), &live("ribbon", &ribbon(&viewer, &day))))
+        div class="columns" {
+            (section("next-title", lang.pick("Next", "接下来"), &live("next", &next)))
+            (section("running-title", lang.pick("Running", "正在运行"), &live("running", &running)))
+        }
     };
     Ok(Place::Today.page(&viewer, &body))
 }
@@ -42,7 +47,9 @@ fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
     html! {
         ul class="numbers" {
             @for of in Status::ALL {
-                li { a href=(links::tasks_in(of)) { b { (parts::count(statuses, of)) } (status(lang, of, false)) } }
+                @let tasks = parts::count(statuses, of);
+                // Colours are for what there is.
+                li { a href=(links::tasks_in(of)) class=[(tasks == 0).then_some("zero")] { b { (tasks) } (status(lang, of, false)) } }
             }
         }
         p class="hint" {

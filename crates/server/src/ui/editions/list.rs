@@ -93,8 +93,13 @@ async fn configured(
         address(here, query)
     });
     Ok(html! {
+        p class="acts lead" {
+            a class="button" href="/ui/editions/subscribers" { (lang.pick("Newsletter", "邮件订阅")) }
+            @if let Some(one) = state.editions.iter().next().filter(|_| today.len() == 1) {
+                a class="button" href=(links::reader(one.settings.name)) { (lang.pick("Public pages", "读者页面")) }
+            }
+        }
         (makers(viewer, state, name))
-        p class="hint" { a href="/ui/editions/subscribers" { (lang.pick("Newsletter", "邮件订阅")) } }
         @for today in missing_now { (missing(viewer, today)) }
         (section! { lang; "days", "By day", "按日期";
             (live("rows", &html! {
@@ -114,7 +119,7 @@ fn makers(viewer: &Viewer, state: &AppState, chosen: Option<EditionName>) -> Mar
     if let [one] = all[..] {
         let zone = zone(one);
         return html! {
-            p class="hint" { (say!(lang, "Days are in {zone}.", "日期按 {zone} 计。")) " " a href=(links::reader(one.settings.name)) { (lang.pick("Public pages", "读者页面")) } }
+            p class="hint" { (say!(lang, "Days are in {zone}.", "日期按 {zone} 计。")) }
         };
     }
     html! {
@@ -184,7 +189,7 @@ fn stories(lang: Lang, id: EditionId, counts: &Counts) -> Markup {
     let href = format!("{}#stories", links::edition(id));
     let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
     html! {
-        a href=(href) { (say!(lang; "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }
+        a href=(href) { (say!(lang; "{completed} of {total}", "{total} 篇中 {completed} 篇")) }
         @if failed > 0 { br; a href=(href) { (say!(lang, "{failed} failed", "{failed} 篇失败")) } }
     }
 }

@@ -52,9 +52,9 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         @if query.did.as_deref() == Some("removed") {
             (notice(&html! { (pick!(lang; "Schedule removed. Its history is kept.", "日程已移除，历史记录会保留。")) }))
         }
-        p class="acts" {
+        p class="acts lead" {
             @if viewer.may(Scope::Operate) {
-                a class="button" href="/ui/schedules/new" { (lang.pick("New schedule", "新建日程")) }
+                a class="button primary" href="/ui/schedules/new" { (lang.pick("New schedule", "新建日程")) }
             }
             a class="button" href="/ui/schedules/try" { (lang.pick("Try an expression", "试写表达式")) }
             a class="button" href="/ui/monitors" { (lang.pick("Monitors", "监控")) }
@@ -146,8 +146,7 @@ fn meaning(lang: Lang, line: &Line) -> Markup {
     html! {
         @if let Some(ready) = &line.ready { div { (ready.describe(words::language(lang))) } }
         @if let Some(definition) = definition {
-            div { code { (definition.expression) } " " span class="hint" { (definition.tz) } }
-            div class="hint" { (words::target(lang, &definition.target)) }
+            div class="hint" { code { (definition.expression) } " " (definition.tz) " · " (words::target(lang, &definition.target)) }
             @if !definition.tags.is_empty() { div { (words::tags(&definition.tags)) } }
         }
     }

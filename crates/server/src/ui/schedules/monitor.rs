@@ -44,9 +44,9 @@ pub(crate) async fn list(Sought(state, viewer, query): Sought<Query>) -> Page {
     let body = html! {
         p { (pick!(lang; "Jobs that run elsewhere and call Almanack when they have run.",
             "在别处运行、运行后通知 Almanack 的作业。")) }
-        p class="acts" {
+        p class="acts lead" {
             @if viewer.may(Scope::Operate) {
-                a class="button" href="/ui/schedules/new?target=ping" { (lang.pick("New monitor", "新建监控")) }
+                a class="button primary" href="/ui/schedules/new?target=ping" { (lang.pick("New monitor", "新建监控")) }
             }
         }
         (live("monitors", &rows(&viewer, &watched)))

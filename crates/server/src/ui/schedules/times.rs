@@ -21,9 +21,8 @@ pub(crate) fn coming(
 /// An instant in its own zone, and in the reader's if that differs.
 pub(crate) fn in_both(viewer: &Viewer, at: Timestamp, zone: &TimeZone) -> Markup {
     html! {
-        div { (viewer.instant_in(at, zone)) }
-        @if *zone != viewer.zone { div class="mine" { (viewer.instant(at)) } }
-        div { (viewer.distance(at)) }
+        div { (viewer.instant_in(at, zone)) " " (viewer.distance(at)) }
+        @if *zone != viewer.zone { div class="hint" { (viewer.instant(at)) } }
     }
 }
 

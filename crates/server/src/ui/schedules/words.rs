@@ -21,7 +21,8 @@ pub(crate) fn language(lang: Lang) -> Language {
 /// A state as a badge.
 pub(crate) fn state(lang: Lang, state: &State) -> Markup {
     let class = match state {
-        State::Active | State::Done { .. } => "done",
+        State::Active => "active",
+        State::Done { .. } => "done",
         State::Paused(_) => "paused",
         State::Parked { .. } => "failed",
         State::Removed { .. } => "cancelled",

@@ -88,10 +88,14 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
                 }
             }
         }
-        @for (attention, count) in &numbers.attention {
-            p class="warning" {
-                a href=(only("attention", attention.as_str())) { (count) " " (words::attention(lang, *attention)) }
-                ": " (words::attention_meaning(lang, *attention))
+        @if !numbers.attention.is_empty() {
+            ul class="wants" {
+                @for (attention, count) in &numbers.attention {
+                    li {
+                        a href=(only("attention", attention.as_str())) { (count) " " (words::attention(lang, *attention)) }
+                        ": " (words::attention_meaning(lang, *attention))
+                    }
+                }
             }
         }
     }

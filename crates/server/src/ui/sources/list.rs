@@ -1,7 +1,7 @@
 //! The list of sources: when each is checked and why, and what needs attention.
 
-use almanack_core::source::SourceType;
 use almanack_core::source::why::{next_look, next_look_at};
+use almanack_core::source::{SourceType, State as SourceState};
 
 use super::fleet::{self, Counted};
 use super::{adding, called, courtesy, filter::Filter, opml, search, words};
@@ -27,12 +27,13 @@ pub(crate) async fn show(
         @if viewer.may(Scope::Operate) {
             (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
         }
-        (live("fleet", &html! { (fleet::show(lang, &numbers)) (fleet::failures(lang, &numbers)) }))
+        (live("fleet", &fleet::show(lang, &numbers)))
         (section("sources", lang.pick("Sources", "信源"), &html! { div class="stack" {
             (filter.form(lang))
             (live("rows", &list(&viewer, &filter, &rows, next.as_deref())))
             (filter.equivalent().show(&viewer))
         } }))
+        (live("failing", &fleet::failures(lang, &numbers)))
         (section("entries", lang.pick("Find entries", "查找条目"), &search::Query::default().form(lang, search::PATH, None)))
         p { a href=(courtesy::PATH) { (lang.pick("Courtesy report: what is asked of which host", "礼貌报告：向哪些主机发出了哪些请求")) } }
         (section("opml", lang.pick("Lists of sources (OPML)", "信源列表（OPML）"), &opml::ways(&viewer)))
@@ -79,10 +80,13 @@ fn list(
         }
         "State", "状态" {
             td class="flat" {
-                (words::standing(lang, source))
-                @if let Some(class) = source.stats.last_error_class {
-                    " " (badge("failed", words::failure(lang, class)))
-                    @if source.stats.fail_count > 1 { " ×" (source.stats.fail_count) }
+                // An active source that fails is a failing one; its page says the rest.
+                @match source.stats.last_error_class.filter(|_| source.state == SourceState::Active) {
+                    Some(class) => {
+                        (badge("failed", words::failure(lang, class)))
+                        @if source.stats.fail_count > 1 { " ×" (source.stats.fail_count) }
+                    }
+                    None => (words::standing(lang, source)),
                 }
             }
         }

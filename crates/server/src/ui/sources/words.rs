@@ -18,7 +18,7 @@ pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
 /// The state of a source, and what needs attention.
 pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
     let class = match source.state {
-        State::Active => "done",
+        State::Active => "active",
         State::Paused { .. } => "paused",
         State::Ended { .. } => "cancelled",
     };

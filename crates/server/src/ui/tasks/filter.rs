@@ -58,6 +58,12 @@ impl Filter {
         *self == self.widest()
     }
 
+    /// Whether it uses fields that are folded away otherwise.
+    pub(crate) fn asks_more(&self) -> bool {
+        let fields = [&self.said, &self.tag, &self.from, &self.until];
+        fields.iter().any(|field| field.is_some())
+    }
+
     /// All tasks, with or without internal ones as before.
     pub(crate) fn widest(&self) -> Self {
         Self {

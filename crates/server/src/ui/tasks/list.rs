@@ -99,7 +99,7 @@ fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> M
     };
     html! {
         @if viewer.may(Scope::Operate) {
-            p { a class="button" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } }
+            p class="acts lead" { a class="button primary" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } }
         }
         (form(filter, &found.lines, lang))
         (parts::live("statuses", &statuses(lang, filter, &found.statuses)))
@@ -122,10 +122,15 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
             (Field::text("kind", lang.pick("Kind", "类型"), filter.kind.as_deref()).list("kinds"))
             datalist id="kinds" { @for kind in kinds { option value=(kind) {} } }
             (choice("status", lang.pick("Status", "状态"), chosen.map(Status::as_str), any.into_iter().chain(statuses)))
-            (Field::text("said", lang.pick("Last result contains", "最近结果包含"), filter.said.as_deref()))
-            (Field::text("tag", lang.pick("Tag", "标签"), filter.tag.as_deref()))
-            (Field::clock("from", lang.pick("Time from", "时间从"), filter.from.as_deref()))
-            (Field::clock("until", lang.pick("Time before", "时间早于"), filter.until.as_deref()))
+            details class="more" open[filter.asks_more()] {
+                summary { (lang.pick("More filters", "更多筛选")) }
+                div class="fields" {
+                    (Field::text("said", lang.pick("Last result contains", "最近结果包含"), filter.said.as_deref()))
+                    (Field::text("tag", lang.pick("Tag", "标签"), filter.tag.as_deref()))
+                    (Field::clock("from", lang.pick("Time from", "时间从"), filter.from.as_deref()))
+                    (Field::clock("until", lang.pick("Time before", "时间早于"), filter.until.as_deref()))
+                }
+            }
             @if let Some(on) = &filter.internal { input type="hidden" name="internal" value=(on); }
             button type="submit" { (lang.pick("Show", "查看")) }
             @if !filter.is_empty() { a class="button" href=(here) { (lang.pick("Show all", "查看全部")) } }
