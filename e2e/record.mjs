@@ -1,4 +1,4 @@
-// Makes the README's pictures from a running demo: a still of the first page, and frames of a walk through the dashboard.
+// Makes pictures of the dashboard from a running demo: stills of its pages, and frames of a walk through them.
 //
 //   node e2e/record.mjs http://127.0.0.1:PORT FOLDER      (dev/readme-pictures does all of it)
 import { mkdirSync } from "node:fs";
@@ -23,9 +23,20 @@ async function watch(pictures) {
   }
 }
 
+/** A still of a page, as somebody with these habits sees it; `open` is a link to follow first. */
+async function still(name, path, habits = {}, open = null) {
+  const { width = 1200, height = 900, theme = "light", lang = "en" } = habits;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale: lang, timezoneId: "Europe/Berlin" });
+  const page = await context.newPage();
+  await page.goto(base + path);
+  if (open) await page.locator(open).first().click();
+  await page.waitForTimeout(1_500);
+  await page.screenshot({ path: join(folder, `still-${name}.png`) });
+  await context.close();
+}
+
 await page.goto(`${base}/ui`);
 await page.waitForTimeout(1_500);
-await page.screenshot({ path: join(folder, "today.png") });
 await watch(10);
 await page.goto(`${base}/ui/schedules`);
 await watch(5);
@@ -38,4 +49,14 @@ await watch(5);
 await page.goto(`${base}/ui/tasks?kind=ARTICLE_PUBLISH`);
 await page.locator("a[data-open]").first().click();
 await watch(6);
+const row = "tr[data-row] a[data-open]";
+await still("today", "/ui");
+await still("today-zh", "/ui", { lang: "zh-CN" });
+await still("today-phone", "/ui", { width: 390, height: 844 });
+await still("tasks", "/ui/tasks");
+await still("task", "/ui/tasks?kind=ARTICLE_PUBLISH&status=SUCCESS", { height: 1040 }, row);
+await still("schedules", "/ui/schedules", { height: 750 });
+await still("schedule", "/ui/schedules/partner-sync", { theme: "dark" });
+await still("source", "/ui/sources", { height: 1000 }, row);
+await still("edition", "/ui/editions", {}, "a[data-open]");
 await browser.close();
