@@ -1,7 +1,7 @@
 //! How many tasks become due when, by kind and host.
 //!
 //! Rows are read lane by lane along the index that claims walk, soonest first, and counted in the
-//! database. A lane that has more than its share is read again with what the others left, so that
+//! database. A lane that has more than its share is read again if the others left much, so that
 //! the cost is bounded by the caller, however much waits (SF-01).
 
 use std::collections::BTreeMap;
@@ -59,20 +59,25 @@ pub(crate) async fn load(
         Ok((row.text(0)?, row.get::<i32>(1)?))
     });
     let lanes: Vec<Lane> = lanes.await?;
-    let share = window.2 / lanes.len().max(1);
+    let first_share = window.2 / lanes.len().max(1);
     let (mut left, mut counted, mut crowded) = (window.2, Vec::new(), Vec::new());
     for lane in lanes {
-        let groups = read(session, &lane, window, share).await?;
-        if total(&groups) > share {
-            crowded.push(lane);
+        let groups = read(session, &lane, window, first_share).await?;
+        if total(&groups) > first_share {
+            crowded.push((lane, groups));
         } else {
             left = left.saturating_sub(total(&groups));
             counted.push((lane, groups, None));
         }
     }
     let share = left / crowded.len().max(1);
-    for lane in crowded {
-        let mut groups = read(session, &lane, window, share).await?;
+    for (lane, mut groups) in crowded {
+        // Where nearly all lanes are crowded, what the others left is not worth reading all again.
+        let again = share > first_share + first_share / 4;
+        if again {
+            groups = read(session, &lane, window, share).await?;
+        }
+        let share = if again { share } else { first_share };
         let cut = (total(&groups) > share).then(|| shortened(&mut groups));
         counted.push((lane, groups, cut.flatten()));
     }
