@@ -207,7 +207,7 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
         }
         "Kind", "类型" { td class="narrow" { (of_kind(&line.identity.kind, filter)) } }
         "Status", "状态" { td { (status(lang, line.status, line.is_live())) } }
-        "Time", "时间" { td { (viewer.at(at(line).unwrap_or(line.execute_at))) } }
+        "Time", "时间" { td class="when" { (viewer.at(at(line).unwrap_or(line.execute_at))) } }
         "Attempts", "尝试" [mid] { td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) } }
         "Last result", "最近结果" [mid] { td class="said" { (or_dash(line.detail.as_deref().map(said))) } }
         "Requested by", "请求者" [wide] { td { (origin(&line.origin)) } }
