@@ -46,10 +46,9 @@ pub(crate) use self::{
     work::*,
 };
 
-/// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
-/// digests
+// Described by the package, as everything is in which it is installed.
 #[derive(Debug, Parser)]
-#[command(name = "almanack", version, after_help = EXIT_CODES, propagate_version = true)]
+#[command(name = "almanack", version, about, after_help = EXIT_CODES, propagate_version = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -223,6 +222,12 @@ pub(crate) enum Command {
     Completions {
         /// Shell to complete for
         shell: Shell,
+    },
+    /// Write the manual, a page per command: for packages
+    #[command(hide = true)]
+    Manual {
+        /// Folder that exists
+        folder: PathBuf,
     },
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn dispatch(
     };
     match &arguments.command {
         Command::Completions { shell } => completions::run(*shell, output),
+        Command::Manual { folder } => completions::write_manual(folder, output),
         #[cfg(feature = "lab")]
         Command::Bench(command) => {
             let settings = checked(config::load(&inputs, Need::Database))?;
