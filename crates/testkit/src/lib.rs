@@ -16,6 +16,7 @@ pub mod clock;
 pub mod edition_harness;
 pub mod entropy;
 pub mod fixture;
+pub mod golden;
 pub mod hubs;
 pub mod kafka;
 pub mod layer;

@@ -104,11 +104,20 @@ const INDENT: usize = NAME + 4;
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::{collections::BTreeSet, path::Path};
 
+    use almanack_testkit::golden;
     use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
+
+    const REFERENCE: &str = "# Commands
+
+<!-- Generated from the command line (crates/cli/src/args/). To write it anew:
+     ALMANACK_FACES=accept cargo nextest run -p almanack the_reference_has_the_help -->
+
+What `almanack COMMAND --help` prints. The global options stand at the first command and work with all.
+";
 
     /// Every command that people see, by its words.
     fn commands() -> Vec<(String, Command)> {
@@ -150,6 +159,38 @@ mod tests {
             );
             assert!(!shown.is_empty(), "almanack {words}");
         }
+    }
+
+    /// The manual as one page. Options that every command has are with the first one only.
+    #[cfg(feature = "lab")]
+    fn reference() -> String {
+        let mut page = REFERENCE.to_owned();
+        for (words, command) in commands() {
+            let name = format!("almanack {words}");
+            let help = command.term_width(COLUMNS_MAX).render_long_help();
+            let help = help.to_string();
+            let parts = help.split("\n\n").filter(|part| {
+                words.is_empty() || !part.trim_start().starts_with("Global options:")
+            });
+            let help = parts.collect::<Vec<_>>().join("\n\n");
+            let _ = write!(
+                page,
+                "\n## `{}`\n\n```text\n{}\n```\n",
+                name.trim_end(),
+                help.trim_end()
+            );
+        }
+        page
+    }
+
+    #[test]
+    #[cfg(feature = "lab")]
+    fn the_reference_has_the_help_of_every_command() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/commands.md"
+        );
+        golden::compare(Path::new(path), &reference());
     }
 
     #[test]

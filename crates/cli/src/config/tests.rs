@@ -1,7 +1,9 @@
 //! `docs/reference/configuration.md`, made from the table of settings. A test says when it is
 //! stale.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, path::Path};
+
+use almanack_testkit::golden;
 
 use super::{
     calendar::{CALENDAR, CALENDARS},
@@ -153,25 +155,9 @@ fn value(shape: &Shape) -> String {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how a person asks a test to write; product code has a configuration"
-)]
 fn the_reference_says_what_the_table_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let path = root.join("docs/reference/configuration.md");
-    let now = document();
-    if std::env::var("ALMANACK_FACES").is_ok_and(|request| request == "accept") {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        return fs::write(path, now).unwrap();
-    }
-    let known = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        known,
-        now,
-        "{} is stale; its head says how to write it anew",
-        path.display()
-    );
+    golden::compare(&root.join("docs/reference/configuration.md"), &document());
 }
 
 #[test]

@@ -19,24 +19,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use almanack_testkit::golden;
+
 use crate::harness::Home;
 
 /// Of every session what the commands answer is what the file says.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how a person asks a test to write; product code has a configuration"
-)]
 fn session(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/faces/{name}.txt"));
     let known = fs::read_to_string(&path).unwrap();
-    let now = replay(&known);
-    if std::env::var("ALMANACK_FACES").is_ok_and(|request| request == "accept") {
-        return fs::write(path, now).unwrap();
-    }
-    for (number, (was, is)) in (1..).zip(known.lines().zip(now.lines())) {
-        assert_eq!(was, is, "line {number} of {}\n\n{now}", path.display());
-    }
-    assert_eq!(known, now);
+    golden::compare(&path, &replay(&known));
 }
 
 /// The same session with what is answered now.

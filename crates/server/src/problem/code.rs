@@ -5,12 +5,20 @@ use crate::prelude::*;
 
 /// One row per code: its name for programs, its HTTP status, its title for people.
 macro_rules! codes {
-    ($($(#[$doc:meta])* $code:ident = $name:tt, $status:ident, $title:literal;)+) => {
+    ($(#[doc = $doc:literal] $code:ident = $name:tt, $status:ident, $title:literal;)+) => {
         /// What went wrong, for programs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
-        pub enum Code { $($(#[$doc])* #[serde(rename = $name)] $code,)+ }
+        pub enum Code { $(#[doc = $doc] #[serde(rename = $name)] $code,)+ }
 
         impl Code {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$code),+];
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$code => $doc.trim_ascii(),)+ }
+            }
+
             /// Status, reference and title.
             pub(super) fn about(self) -> (StatusCode, &'static str, &'static str) {
                 match self {

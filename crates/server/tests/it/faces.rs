@@ -7,11 +7,12 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
 
-use almanack_testkit::fixture::START;
+use almanack_testkit::{fixture::START, golden};
 use axum::{Router, http::Method};
 use serde_json::Value;
 
 use crate::{
+    api_reference,
     harness::{Answer, send, with},
     reports,
     stage::{Day, PAGES, Stage},
@@ -70,6 +71,10 @@ async fn the_api_describes_itself_as_it_did() {
     let document = document(&stage().await).await;
     let text = serde_json::to_string_pretty(&document).unwrap();
     compare("openapi.json", &(text + "\n"));
+    compare(
+        "../../../../docs/reference/api.md",
+        &api_reference::page(&document),
+    );
 }
 
 #[tokio::test]
@@ -170,27 +175,6 @@ fn path(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how a person asks a test to write; product code has a configuration"
-)]
 fn compare(name: &str, now: &str) {
-    let path = path(name);
-    if std::env::var("ALMANACK_FACES").is_ok_and(|request| request == "accept") {
-        return fs::write(path, now).unwrap();
-    }
-    let known = fs::read_to_string(path).unwrap();
-    let differs = known.lines().zip(now.lines()).position(|(a, b)| a != b);
-    let at = differs.unwrap_or_else(|| known.lines().count().min(now.lines().count()));
-    let around = |text: &str| {
-        let lines = text.lines().skip(at.saturating_sub(5)).take(12);
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    assert!(
-        known == now,
-        "{name} differs from line {} on\nwas\n{}\n\nis\n{}",
-        at + 1,
-        around(&known),
-        around(now)
-    );
+    golden::compare(&path(name), now);
 }

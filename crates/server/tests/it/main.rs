@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod api_reference;
 mod bad_input;
 mod batch;
 mod browser;
