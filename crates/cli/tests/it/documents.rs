@@ -1,8 +1,9 @@
-//! Documents do what they say: blocks of the READMEs run as a newcomer pastes them, and blocks of
-//! the guide are valid.
+//! Documents do what they say: their `sh` blocks run as a newcomer pastes them, and all other blocks
+//! are valid.
 //!
-//! A block that cannot be checked says why after the language of its fence: `sh not-run: builds from
-//! source`. These are counted, so that they do not grow unnoticed.
+//! A block that cannot be run says why after the language of its fence: `sh not-run: builds from
+//! source`. Its commands must exist all the same, with their flags. These blocks are counted, so that
+//! they do not grow unnoticed.
 
 use std::{
     collections::BTreeSet,
@@ -15,16 +16,61 @@ use std::{
 use crate::{harness::Home, process::free_address};
 
 const READMES: [&str; 2] = ["README.md", "README.zh-CN.md"];
-/// Begins the reason why a block is not checked.
+/// Folders whose documents are checked, too.
+const FOLDERS: [&str; 2] = ["docs/guide", "docs/tutorials"];
+/// Begins the reason why a block is not run.
 const EXCEPTION: &str = "not-run: ";
-/// Blocks of each README that are not run: both build from source.
-const EXCEPTIONS: usize = 2;
-/// The ports that blocks of the READMEs name.
-const PORTS: [&str; 4] = ["8080", "8081", "8092", "8093"];
+/// Blocks that are not run.
+const EXCEPTIONS: usize = 47;
+/// The ports that blocks name.
+const PORTS: [&str; 8] = [
+    "8080", "8081", "8090", "8091", "8092", "8093", "8095", "9000",
+];
+/// How long the blocks of a document may take.
+const DEADLINE_S: &str = "240";
 /// What the guide's calendar reads.
 const HOLIDAYS: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//a//b//EN\r\nBEGIN:VEVENT\r\n\
     UID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20270101\r\nSUMMARY:New Year\r\n\
     END:VEVENT\r\nEND:VCALENDAR\r\n";
+/// What is there before the guide's blocks run: a node, tasks, a schedule.
+const NODE: &str = r#"
+cat > almanack.toml <<'END'
+[outbound]
+allow = ["127.0.0.1"]
+
+[sources]
+allow = ["127.0.0.0/8"]
+
+[kinds.MAIL_SEND]
+url = "http://127.0.0.1:8081/mail"
+END
+almanack serve &
+curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8080/readyz
+almanack task put MAIL_SEND user:9 --at +1h --tag tenant-9
+almanack schedule put nightly '0 3 * * *' --target-task MAIL_SEND 'nightly:{slot}'
+"#;
+/// What is there before the guide's blocks about editions: news to make one of.
+const EDITION: &str = r#"
+cat > almanack.toml <<'END'
+[sources]
+allow = ["127.0.0.0/8"]
+
+[edition]
+language = "en"
+stories = 4
+
+[edition.source]
+firebase_url = "http://127.0.0.1:8093"
+algolia_url = "http://127.0.0.1:8093"
+
+[edition.directory]
+path = "posts"
+END
+almanack world news --quiet --listen 127.0.0.1:8093 > news.log &
+curl -fs --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8093/v0/beststories.json -o lists.json
+"#;
+/// Goes on from [`EDITION`]: today's waits for approval, so it is not published, and the run says so.
+const WAITING: &str = "almanack edition run --set edition.approve=true || test $? = 1";
 /// Stands before the real binary, and asks it for help instead, which names unknown flags.
 const ASKS_FOR_HELP: &str = r#"#!/bin/sh
 left=$#
@@ -102,15 +148,34 @@ fn blocks_of(path: &Path) -> Vec<Block> {
     blocks
 }
 
-/// All blocks of the READMEs and of the guide in a language, without exceptions.
-fn checked(language: &str) -> Vec<Block> {
-    let guide = fs::read_dir(root().join("docs/guide")).unwrap();
-    let mut files: Vec<PathBuf> = guide.map(|entry| entry.unwrap().path()).collect();
-    files.extend(READMES.map(|name| root().join(name)));
-    files.sort();
-    let blocks = files.iter().flat_map(|file| blocks_of(file));
-    let chosen = blocks.filter(|it| it.language == language && !it.is_exception());
-    chosen.collect()
+/// Every document whose blocks are checked, by its path.
+fn documents() -> Vec<String> {
+    let in_folder = |folder: &str| {
+        let files = fs::read_dir(root().join(folder)).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names
+            .map(|name| format!("{folder}/{name}"))
+            .collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = FOLDERS.into_iter().flat_map(in_folder).collect();
+    all.extend(READMES.map(str::to_owned));
+    all.sort();
+    all
+}
+
+/// All blocks of all documents in a language.
+fn blocks_in(language: &str) -> Vec<Block> {
+    let blocks = documents()
+        .into_iter()
+        .flat_map(|it| blocks_of(&root().join(it)));
+    blocks.filter(|it| it.language == language).collect()
+}
+
+/// The blocks of a document that are run.
+fn runnable(document: &str) -> Vec<Block> {
+    let blocks = blocks_of(&root().join(document)).into_iter();
+    let shell = blocks.filter(|it| it.language == "sh" && !it.is_exception());
+    shell.collect()
 }
 
 #[test]
@@ -130,14 +195,20 @@ fn both_readmes_have_the_same_blocks() {
 
 #[test]
 fn exceptions_do_not_grow() {
-    let guide = fs::read_dir(root().join("docs/guide")).unwrap();
-    let guide = guide.flat_map(|entry| blocks_of(&entry.unwrap().path()));
-    let excepted: Vec<Block> = guide.filter(Block::is_exception).collect();
-    assert!(excepted.is_empty(), "{excepted:?}");
-    for readme in READMES {
-        let blocks = blocks_of(&root().join(readme));
-        let excepted = blocks.iter().filter(|it| it.is_exception());
-        assert_eq!(excepted.count(), EXCEPTIONS, "{readme}");
+    let excepted: Vec<String> = documents()
+        .iter()
+        .flat_map(|it| blocks_of(&root().join(it)))
+        .filter(Block::is_exception)
+        .map(|it| format!("{}: {}", it.place, it.notes))
+        .collect();
+    assert_eq!(excepted.len(), EXCEPTIONS, "{excepted:#?}");
+}
+
+#[test]
+fn every_document_with_commands_is_run() {
+    for document in documents() {
+        let is_run = RUN.contains(&document.as_str());
+        assert_eq!(is_run, !runnable(&document).is_empty(), "{document}");
     }
 }
 
@@ -151,12 +222,11 @@ impl Drop for Group {
     }
 }
 
-/// Runs all blocks of a README one after the other in one folder, as a reader would.
-fn run_readme(name: &str) {
-    let blocks = blocks_of(&root().join(name)).into_iter();
-    let shell = blocks.filter(|it| it.language == "sh" && !it.is_exception());
-    let mut script: String = shell.map(|it| it.code).collect();
-    assert!(script.contains("almanack edition run"), "{script}");
+/// Runs all blocks of a document one after the other in one folder, as a reader would, and looks
+/// whether they printed this.
+fn run(document: &str, before: &[&str], results: &[&str]) {
+    let shell: String = runnable(document).into_iter().map(|it| it.code).collect();
+    let mut script = format!("{}\n{shell}", before.join("\n"));
     let mut listen = String::new();
     for port in PORTS {
         let address = free_address();
@@ -167,8 +237,10 @@ fn run_readme(name: &str) {
     }
     let home = Home::new()
         .set("ALMANACK_SERVER_LISTEN", &listen)
-        .file("readme.sh", &script);
-    let mut command = home.shell_command("sh -e -x readme.sh > readme.log 2>&1");
+        .file("holidays.ics", HOLIDAYS)
+        .file("blocks.sh", &script);
+    let line = format!("timeout --foreground {DEADLINE_S} sh -e -x blocks.sh > blocks.log 2>&1");
+    let mut command = home.shell_command(&line);
     let mut child = command
         .process_group(0)
         .stdin(Stdio::null())
@@ -176,33 +248,62 @@ fn run_readme(name: &str) {
         .unwrap();
     let _group = Group(child.id());
     let ended = child.wait().unwrap();
-    let log = fs::read_to_string(home.path().join("readme.log")).unwrap();
-    assert!(ended.success(), "{name}: {ended}\n{log}");
-    for result in [
-        "\"rule\":\"updated\"",
-        "\"kept\":\"stands\"",
-        "\"kept\":\"superseded\"",
-        "does not fire: the schedule is paused",
-        "is still to come",
-        "added source 1",
-        "0 refused",
-        "published",
-        "identical: revision 1",
-    ] {
-        assert!(log.contains(result), "{name}: no {result}\n{log}");
+    let log = fs::read_to_string(home.path().join("blocks.log")).unwrap();
+    assert!(ended.success(), "{document}: {ended}\n{log}");
+    for result in results {
+        assert!(log.contains(result), "{document}: no {result}\n{log}");
     }
-    let posts = fs::read_dir(home.path().join("posts")).unwrap();
-    assert_eq!(posts.count(), 1, "{name}: {log}");
 }
 
-#[test]
-fn every_shell_block_of_the_english_readme_runs() {
-    run_readme(READMES[0]);
+const README: &[&str] = &[
+    "\"rule\":\"updated\"",
+    "\"kept\":\"stands\"",
+    "\"kept\":\"superseded\"",
+    "does not fire: the schedule is paused",
+    "is still to come",
+    "added source 1",
+    "0 refused",
+    "published",
+    "identical: revision 1",
+    "title:",
+];
+const PUBLISH: &[&str] = &["published article:42", "HTTP 503", "401"];
+
+macro_rules! documents {
+    ($($name:ident $path:literal $before:expr, $results:expr;)+) => {
+        const RUN: &[&str] = &[$($path),+];
+        $(
+            #[test]
+            fn $name() {
+                run($path, $before, $results);
+            }
+        )+
+    };
 }
 
-#[test]
-fn every_shell_block_of_the_chinese_readme_runs() {
-    run_readme(READMES[1]);
+documents! {
+    every_block_of_the_english_readme_runs "README.md" &[], README;
+    every_block_of_the_chinese_readme_runs "README.zh-CN.md" &[], README;
+    the_tutorial_in_python_runs "docs/tutorials/publish-python.md" &[], PUBLISH;
+    the_tutorial_in_node_runs "docs/tutorials/publish-node.md" &[], PUBLISH;
+    the_tutorial_about_feeds_runs "docs/tutorials/hundred-feeds.md" &[], &["100 sources added"];
+    the_tutorial_about_github_runs "docs/tutorials/github-workflow.md" &[], &["daily.yml"];
+    the_tutorial_about_telegram_runs "docs/tutorials/telegram-digest.md" &[], &["published"];
+    the_guide_to_alerts_runs "docs/guide/alerts.md" &[NODE], &[];
+    the_guide_to_calendars_runs "docs/guide/calendars.md" &[NODE], &["New Year"];
+    the_guide_to_editions_runs "docs/guide/editions.md" &[EDITION], &["title:"];
+    the_guide_to_reviews_runs "docs/guide/editions-review.md" &[EDITION, WAITING], &["published"];
+    the_guide_to_event_subscriptions_runs "docs/guide/event-subscriptions.md" &[], &["204"];
+    the_guide_to_events_runs "docs/guide/events.md" &[NODE], &[];
+    the_guide_to_the_api_runs "docs/guide/http-api.md" &[NODE], &["\"rule\":\"created\""];
+    the_guide_to_monitors_runs "docs/guide/monitors.md" &[NODE], &["/ping/"];
+    the_guide_to_operations_runs "docs/guide/operations.md" &[NODE], &[];
+    the_guide_to_pacing_runs "docs/guide/pacing.md" &[NODE], &["the mail server moves"];
+    the_guide_to_the_radar_runs "docs/guide/radar.md" &[NODE], &[];
+    the_guide_to_schedules_runs "docs/guide/schedules.md" &[NODE], &["nightly"];
+    the_guide_to_sources_runs "docs/guide/sources.md" &[NODE], &[];
+    the_guide_to_tasks_runs "docs/guide/tasks.md" &[NODE], &["tenant-9"];
+    the_guide_to_workers_runs "docs/guide/workers.md" &[NODE], &["alm_"];
 }
 
 /// A value that a secret of this name may have.
@@ -230,7 +331,7 @@ fn secrets_of(toml: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_toml_block_is_a_valid_configuration() {
-    let blocks = checked("toml");
+    let blocks = blocks_in("toml");
     assert!(blocks.len() > 30, "{} blocks", blocks.len());
     for block in blocks {
         if block.code.contains("[events.kafka") && !cfg!(feature = "kafka") {
@@ -253,11 +354,11 @@ fn every_toml_block_is_a_valid_configuration() {
 
 #[test]
 fn every_json_block_is_json() {
-    for block in checked("json") {
+    for block in blocks_in("json") {
         let read: Result<serde_json::Value, _> = serde_json::from_str(&block.code);
         assert!(read.is_ok(), "{}: {read:?}", block.place);
     }
-    for block in checked("jsonl") {
+    for block in blocks_in("jsonl") {
         for line in block.code.lines() {
             let read: Result<serde_json::Value, _> = serde_json::from_str(line);
             assert!(read.is_ok(), "{}: {read:?}", block.place);
@@ -290,9 +391,8 @@ fn refused(script: &str) -> String {
 }
 
 #[test]
-fn every_command_of_the_guide_exists_with_its_flags() {
-    let blocks = checked("sh");
-    assert!(blocks.len() > 50, "{} blocks", blocks.len());
+fn every_command_that_is_not_run_exists_with_its_flags() {
+    let blocks = blocks_in("sh").into_iter().filter(Block::is_exception);
     for block in blocks {
         let refused = refused(&block.code);
         assert_eq!(refused, "", "{}", block.place);
