@@ -8,6 +8,7 @@ mod arrows;
 mod documents;
 mod files;
 mod migrations;
+mod sentences;
 mod text;
 mod words;
 

@@ -29,6 +29,22 @@ fn dead_links(file: &TextFile, exists: impl Fn(&Path) -> bool) -> Vec<String> {
         .collect()
 }
 
+/// Pages that messages and comments of the product send people to.
+fn missing_pages(file: &TextFile, exists: impl Fn(&Path) -> bool) -> Vec<String> {
+    if !file.is_rust() || !file.path.contains("/src/") {
+        return Vec::new();
+    }
+    let named = file.text.split("docs/").skip(1).filter_map(|rest| {
+        let (page, _) = rest.split_once(".md")?;
+        let is_path = |c: char| c.is_ascii_alphanumeric() || "-_/".contains(c);
+        page.chars().all(is_path).then(|| format!("docs/{page}.md"))
+    });
+    named
+        .filter(|page| !exists(Path::new(page)))
+        .map(|page| format!("{}: there is no `{page}`", file.path))
+        .collect()
+}
+
 fn missing_commands(files: &[TextFile]) -> Vec<String> {
     let mut faults = Vec::new();
     for readme in READMES {
@@ -70,6 +86,8 @@ fn scripts_can_be_run() {
         "dev/clients",
         "dev/deploy-test",
         "dev/postgres",
+        "dev/release",
+        "dev/site",
         ".ci/run",
     ] {
         let mode =
@@ -85,11 +103,18 @@ fn scripts_can_be_run() {
 #[test]
 fn links_lead_somewhere() {
     let exists = |path: &Path| root().join(path).exists();
-    let faults: Vec<String> = text_files()
-        .iter()
-        .flat_map(|file| dead_links(file, exists))
-        .collect();
-    assert_none(&faults);
+    let files = text_files();
+    let links = files.iter().flat_map(|file| dead_links(file, exists));
+    let pages = files.iter().flat_map(|file| missing_pages(file, exists));
+    assert_none(&links.chain(pages).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_that_names_no_page_is_found() {
+    let text = "const A: &str = \"docs/guide/a.md says more\"; // docs/guide/{page}.md";
+    let hint = file("crates/cli/src/a.rs", text);
+    assert_one(&missing_pages(&hint, |_| false), "no `docs/guide/a.md`");
+    assert_none(&missing_pages(&hint, |_| true));
 }
 
 #[test]
