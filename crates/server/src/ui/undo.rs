@@ -5,6 +5,7 @@
 //! was left: what somebody else has decided meanwhile stays. Nothing is stored for it.
 
 use almanack_core::plan::Pause;
+use sha2::{Digest, Sha256};
 
 use crate::ui::prelude::*;
 
@@ -39,6 +40,15 @@ impl Undo {
         let query = address("", [("undo", text), ("seal", seal)]);
         see(&format!("{page}&{}", query.trim_start_matches('?')))
     }
+}
+
+/// A seal that only this session could have computed for a text.
+fn seal(viewer: &Viewer, text: &str) -> String {
+    let mut digest = Sha256::new();
+    digest.update(viewer.form_key.len().to_le_bytes());
+    digest.update(&viewer.form_key);
+    digest.update(text);
+    format!("{:x}", digest.finalize())[..32].to_owned()
 }
 
 /// The button, if the confirmation came from this session.
