@@ -4,8 +4,11 @@
 //! settings allow. Every try counts against the request budget. With a spent budget there is no
 //! wait, and the result is the last try's error: it was answered, so it is a failure and not a lack
 //! of budget. Every try is counted by the meter, too, with what it costs (ED-44).
+//!
+//! A request that is never answered may have cost all it could, so a model that is silent is left
+//! alone for a while: an outage must not use up a cap.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use almanack_core::{
     budget::Budget,
@@ -13,9 +16,10 @@ use almanack_core::{
         allowance::{Usage, tokens_of},
         port::{Failure, FailureClass, Meter},
     },
+    locked,
     time::{Clock, Sleeper},
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tokio::sync::Semaphore;
 use tracing::debug;
@@ -29,6 +33,10 @@ use crate::http::{Client, Limits, Request};
 
 /// The first wait where the service names none; each further one is twice as long.
 const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(1);
+/// Requests in a row without an answer after which a model rests.
+const SILENT_MAX: u32 = 3;
+/// How long it rests.
+const REST: SignedDuration = SignedDuration::from_mins(1);
 /// How much of an answer is read.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
@@ -41,7 +49,36 @@ pub(super) struct Requester {
     headers: HeaderMap,
     address: String,
     meter: Arc<dyn Meter>,
+    silence: Mutex<Silence>,
     settings: Settings,
+}
+
+/// How often in a row a model did not answer.
+#[derive(Default)]
+struct Silence {
+    times: u32,
+    /// It is left alone until then.
+    until: Option<Timestamp>,
+}
+
+impl Silence {
+    /// How much longer it rests, if it does.
+    fn rests_for(&self, now: Timestamp) -> Option<SignedDuration> {
+        let left = self.until?.duration_since(now);
+        left.is_positive().then_some(left)
+    }
+
+    /// A request was answered, with whatever it was, or not at all.
+    fn heard(&mut self, is_answered: bool, now: Timestamp) {
+        if is_answered {
+            *self = Self::default();
+            return;
+        }
+        self.times = self.times.saturating_add(1);
+        if self.times >= SILENT_MAX {
+            self.until = now.checked_add(REST).ok();
+        }
+    }
 }
 
 impl Requester {
@@ -62,6 +99,7 @@ impl Requester {
             headers: settings.header_map()?,
             address,
             meter,
+            silence: Mutex::default(),
             settings,
         })
     }
@@ -120,6 +158,7 @@ impl Requester {
         if budget.left() == 0 {
             return Err(Failure::spent());
         }
+        self.check_silence()?;
         let price = self.settings.price.unwrap_or_default();
         let most = price.usage(prompt.bytes(), prompt.tokens_max as u64);
         let reserved = self.meter.reserve(most).await?;
@@ -127,10 +166,12 @@ impl Requester {
             Ok(completion) => {
                 let (tokens_in, tokens_out) = counted(prompt, &completion);
                 budget.charge(tokens_in, tokens_out);
+                self.heard(true);
                 let actual = price.usage(tokens_in, tokens_out);
                 (Ok(completion), actual)
             }
             Err(unanswered) => {
+                self.heard(!unanswered.is_silence());
                 let actual = if unanswered.may_cost {
                     most
                 } else {
@@ -141,6 +182,23 @@ impl Requester {
         };
         self.meter.settle(reserved, actual).await;
         answer
+    }
+
+    /// Refuses to ask a model that rests.
+    fn check_silence(&self) -> Result<(), Failure> {
+        let Some(left) = locked(&self.silence).rests_for(self.clock.now()) else {
+            return Ok(());
+        };
+        let name = &self.settings.model;
+        let detail = format!("the model `{name}` rests: it left {SILENT_MAX} requests unanswered");
+        Err(Failure {
+            retry_after: Some(left),
+            ..Failure::new(FailureClass::Transient, detail)
+        })
+    }
+
+    fn heard(&self, is_answered: bool) {
+        locked(&self.silence).heard(is_answered, self.clock.now());
     }
 
     async fn complete(
@@ -188,6 +246,13 @@ struct Unanswered {
     may_cost: bool,
 }
 
+impl Unanswered {
+    /// Whether it left and nothing came back.
+    fn is_silence(&self) -> bool {
+        self.may_cost && self.failure.class == FailureClass::Transient
+    }
+}
+
 /// The tokens of an answer; estimated where the service does not count them.
 fn counted(prompt: &Prompt, completion: &Completion) -> (u64, u64) {
     let read = completion
@@ -203,4 +268,32 @@ pub(super) fn may_pass(failure: &Failure) -> bool {
         failure.class,
         FailureClass::RateLimited | FailureClass::Transient
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ed_44_three_silences_in_a_row_make_a_model_rest_for_a_minute() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut silence = Silence::default();
+        for answered in [false, false, true, false, false] {
+            silence.heard(answered, at(0));
+            assert_eq!(silence.rests_for(at(0)), None);
+        }
+        silence.heard(false, at(10));
+        assert_eq!(
+            silence.rests_for(at(40)),
+            Some(SignedDuration::from_secs(30))
+        );
+        assert_eq!(silence.rests_for(at(70)), None, "one may ask again");
+        silence.heard(false, at(80));
+        assert!(
+            silence.rests_for(at(81)).is_some(),
+            "and if that is silence, too"
+        );
+        silence.heard(true, at(82));
+        assert_eq!(silence.rests_for(at(82)), None);
+    }
 }

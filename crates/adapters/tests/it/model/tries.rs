@@ -149,3 +149,21 @@ async fn no_more_requests_are_under_way_than_the_service_allows() {
         "no request was refused"
     );
 }
+
+#[tokio::test]
+async fn ed_44_a_model_that_leaves_three_requests_unanswered_is_not_asked_again_at_once() {
+    let once = Fixture::open_with(|_, settings| settings.tries_more = 0);
+    let fixture = once.await;
+    fixture.disturb(Kind::Summary, When::Always, Effect::DropReply);
+    let budget = Budget::new(45);
+    let mut last = None;
+    for _ in 0..5 {
+        let text = Text::article("Tides.");
+        let failed = fixture.writer.summary(text, Length::Full, &budget).await;
+        last = failed.err();
+    }
+    assert_eq!((budget.spent(), fixture.bill.requests().len()), (3, 3));
+    let failure = last.unwrap();
+    assert_eq!(failure.class, FailureClass::Transient);
+    assert_eq!(failure.retry_after, Some(SignedDuration::from_mins(1)));
+}
