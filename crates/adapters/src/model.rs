@@ -34,6 +34,7 @@ use almanack_core::{
         document::Printed,
         overview,
         port::{Failure, FailureClass, Length, Meter, Sensitivity, Text, Writer},
+        prompts::Prompts,
     },
     time::{Clock, Sleeper},
 };
@@ -45,6 +46,7 @@ use crate::http::Client;
 pub use extractive::Extractive;
 pub use fallback::FallbackModels;
 pub use probe::{Probed, probe};
+pub use prompt::prompts;
 pub use settings::{BadSettings, Settings};
 
 /// Longest short summary, in characters: a sentence or two, which a model writes in a third of the
@@ -56,6 +58,7 @@ pub struct ChatModel {
     requester: Requester,
     model: String,
     language: Language,
+    prompts: Arc<Prompts>,
     summary_chars: usize,
 }
 
@@ -70,13 +73,19 @@ impl ChatModel {
     ) -> Result<Self, BadSettings> {
         let model = settings.model.clone();
         let language = Language::of(&settings.language);
-        let summary_chars = settings.summary_chars;
+        let (summary_chars, prompts) = (settings.summary_chars, Arc::clone(&settings.prompts));
         Ok(Self {
             requester: Requester::new(client, clock, sleeper, (settings, meter))?,
             model,
             language,
+            prompts,
             summary_chars,
         })
+    }
+
+    /// What its prompts are made of.
+    fn said(&self) -> (&Prompts, &Language) {
+        (&self.prompts, &self.language)
     }
 
     /// One request for all titles, and its result; all titles missing if the reply is unusable.
@@ -85,7 +94,7 @@ impl ChatModel {
         titles: &[String],
         budget: &Arc<Budget>,
     ) -> Result<Vec<Option<String>>, Failure> {
-        let prompt = Prompt::titles(&self.language, titles);
+        let prompt = Prompt::titles(self.said(), titles);
         let reply = match self.requester.ask(&prompt, budget).await {
             Ok(reply) => reply,
             Err(failure) if failure.class == FailureClass::Unusable => String::new(),
@@ -102,6 +111,10 @@ impl ChatModel {
 impl Writer for ChatModel {
     fn name(&self) -> &str {
         &self.model
+    }
+
+    fn prompts(&self) -> Option<&Prompts> {
+        Some(&self.prompts)
     }
 
     /// A reply of which nothing can be used is asked for once more. After that the titles are
@@ -137,7 +150,7 @@ impl Writer for ChatModel {
             Length::Full => self.summary_chars,
             Length::Short => self.summary_chars.min(SHORT_CHARS),
         };
-        let Some(prompt) = Prompt::summary(&self.language, text, chars) else {
+        let Some(prompt) = Prompt::summary(self.said(), text, chars) else {
             return Err(Failure::new(
                 FailureClass::Unusable,
                 "there is no text to summarise",
@@ -154,7 +167,7 @@ impl Writer for ChatModel {
         stories: &[Printed],
         budget: &Arc<Budget>,
     ) -> Result<Option<String>, Failure> {
-        let Some(prompt) = Prompt::overview(&self.language, stories) else {
+        let Some(prompt) = Prompt::overview(self.said(), stories) else {
             return Ok(None);
         };
         let reply = self.requester.ask_once(&prompt, budget).await?;
@@ -172,7 +185,7 @@ impl Writer for ChatModel {
         if titles.is_empty() {
             return Ok(Vec::new());
         }
-        let prompt = Prompt::judge(titles, sensitivity);
+        let prompt = Prompt::judge(&self.prompts, titles, sensitivity);
         let reply = self.requester.ask(&prompt, budget).await?;
         parse::verdicts(&reply, titles.len()).ok_or_else(|| {
             let detail = format!("the model did not judge each of {} titles", titles.len());

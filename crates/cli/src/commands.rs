@@ -194,21 +194,33 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
 /// A file that a flag names, or standard input for `-`. The phrase says what is being done, like
 /// `read payload from`.
 fn read_text(path: &str, phrase: &str, bytes_max: u64) -> Result<String> {
+    let bytes = read_bytes(path, phrase, bytes_max)?;
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::usage(format!("{phrase} {}: it is not UTF-8", place(path))))
+}
+
+/// What an argument that names a file is called in a message.
+fn place(path: &str) -> &str {
+    if path == "-" { "standard input" } else { path }
+}
+
+/// Reads a file, or standard input if it is `-`, up to a size.
+fn read_bytes(path: &str, phrase: &str, bytes_max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let (read, place) = if path == "-" {
+    let read = if path == "-" {
         let mut input = std::io::stdin().take(bytes_max + 1);
-        (input.read_to_end(&mut bytes), "standard input")
+        input.read_to_end(&mut bytes)
     } else {
         let file = std::fs::File::open(path);
-        let read = file.and_then(|it| it.take(bytes_max + 1).read_to_end(&mut bytes));
-        (read, path)
+        file.and_then(|it| it.take(bytes_max + 1).read_to_end(&mut bytes))
     };
-    let failed = |why: &dyn std::fmt::Display| Failure::usage(format!("{phrase} {place}: {why}"));
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::usage(format!("{phrase} {}: {why}", place(path)));
     let length = read.map_err(|error| failed(&error))?;
     if u64::try_from(length).is_ok_and(|length| length > bytes_max) {
         return Err(failed(&format!("it has more than {bytes_max} bytes")));
     }
-    String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))
+    Ok(bytes)
 }
 
 /// The duration that a flag gives.

@@ -45,6 +45,7 @@ pub mod overview;
 pub mod plain;
 pub mod plan;
 pub mod port;
+pub mod prompts;
 pub mod quality;
 pub mod quote;
 pub mod rank;

@@ -23,6 +23,7 @@
 //! - Whoever unsubscribed is not subscribed again by anybody else, imports included.
 
 pub mod address;
+pub mod bounce;
 pub mod csv;
 pub mod link;
 pub mod mailing;

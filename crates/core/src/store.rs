@@ -40,7 +40,7 @@ pub use find::{COUNTED_MAX, CountBy, GROUPS_MAX, Reading, TaskCount, TaskCounts,
 pub use firing::FiringStore;
 pub use inbox::{InboxDecider, InboxStore, InboxTaken, InboxVerdict};
 pub use monitor::{MonitorKey, MonitorKeys, MonitorStore};
-pub use newsletter::{NewsletterStore, SubscriberCount, SubscriberFilter};
+pub use newsletter::{MailFilter, NewsletterStore, SubscriberCount, SubscriberFilter};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, Coming, ComingTasks, Kinds, OverviewStore,
     SlotLine, StatusCount, TaskLine,

@@ -38,7 +38,7 @@ use jiff::SignedDuration;
 
 pub use publisher::MailPublisher;
 pub use set::{Followed, NewsletterSet};
-pub use subscribers::{Error, Imported, Subscribers};
+pub use subscribers::{Error, Imported, Reported, Subscribers};
 
 use crate::wake::later;
 

@@ -30,8 +30,12 @@ pub enum Fault {
     NoSuchUser,
     /// 450 to `RCPT`: try again later.
     Busy,
+    /// 550 to `RCPT`: not from here.
+    Blocked,
     /// 554 to the content.
     Rejected,
+    /// 550 to the content: no such user, after all.
+    NoSuchUserAfter,
     /// The connection ends before the content is asked for.
     CutBefore,
     /// The content is taken, and the connection ends without an answer.
@@ -224,6 +228,7 @@ impl Talk {
         match self.handle.fault(&to) {
             Some(Fault::NoSuchUser) => Next::Answer("550 5.1.1 no such user"),
             Some(Fault::Busy) => Next::Answer("450 4.2.0 try again later"),
+            Some(Fault::Blocked) => Next::Answer("550 5.7.1 relaying denied"),
             Some(Fault::HangAtRecipient) => Next::Hang,
             _ => {
                 self.to = Some(to);
@@ -258,6 +263,9 @@ impl Talk {
         let fault = self.handle.fault(&message.to);
         if fault == Some(Fault::Rejected) {
             return Next::Answer("554 5.6.0 content refused");
+        }
+        if fault == Some(Fault::NoSuchUserAfter) {
+            return Next::Answer("550 5.1.1 no such user");
         }
         self.handle.lock().messages.push(message);
         match fault {

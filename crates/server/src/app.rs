@@ -188,8 +188,14 @@ fn mailed() -> OpenApiRouter<Arc<AppState>> {
             newsletter::list::export_subscribers,
             newsletter::list::import_subscribers
         ))
-        .routes(register!(newsletter::report_bounce))
-        .routes(register!(newsletter::remove_subscriber))
+        .routes(register!(newsletter::bounces::report_bounce))
+        .routes(register!(newsletter::bounces::take_bounce))
+        .routes(register!(newsletter::ledger::get_mailing))
+        .routes(register!(
+            newsletter::ledger::get_subscriber,
+            newsletter::remove_subscriber
+        ))
+        .routes(register!(newsletter::resend_confirmation))
         .routes(register!(newsletter::unsubscribe));
     let counted = OpenApiRouter::new().routes(register!(newsletter::get_newsletter));
     openapi::guarded(router, |_| Scope::Operate).merge(by_method(counted))
@@ -259,6 +265,7 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(editions::list::list_editions))
         .routes(register!(editions::rebuild::today))
         .routes(register!(editions::usage::usage))
+        .routes(register!(editions::prompts::prompts))
         .routes(register!(editions::get_edition))
         .routes(register!(editions::document::get_document))
         .routes(register!(editions::document::preview_edition))

@@ -10,6 +10,7 @@ pub(crate) mod desk;
 pub(crate) mod document;
 pub(crate) mod list;
 pub(crate) mod pages;
+pub(crate) mod prompts;
 pub(crate) mod rebuild;
 pub(crate) mod redelivery;
 pub(crate) mod review;

@@ -3,6 +3,8 @@
 //! Addresses are personal data: reading them takes the scope `operate`. What readers do needs no
 //! sign-in: subscribing is confirmed by mail, and every other link is signed ([`pages`]).
 
+pub(crate) mod bounces;
+pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod pages;
 
@@ -20,11 +22,10 @@ use axum::http::request::Parts;
 use crate::access::Requester;
 use crate::call::{named, unsupported};
 use crate::prelude::*;
+use crate::ui::viewer::Viewer;
 
 /// Mailings listed.
 pub(crate) const MAILINGS_MAX: usize = 30;
-/// Refusals after which an address gets no more mail, where no newsletter is configured.
-const BOUNCES_DEFAULT: u32 = 3;
 
 /// Carries out requests about subscribers.
 pub(crate) fn subscribers(state: &AppState) -> Subscribers {
@@ -34,11 +35,16 @@ pub(crate) fn subscribers(state: &AppState) -> Subscribers {
     }
 }
 
+/// What only operators may read.
+const PERSONAL: &str = "the list of subscribers, which is personal data,";
+
 fn admit(requester: &Requester) -> Result<()> {
-    requester.must(
-        Scope::Operate,
-        "the list of subscribers, which is personal data,",
-    )
+    requester.must(Scope::Operate, PERSONAL)
+}
+
+/// The same for a page.
+pub(crate) fn admitted(viewer: &Viewer) -> Result<()> {
+    viewer.must(Scope::Operate, PERSONAL).map(drop)
 }
 
 impl From<Error> for Problem {
@@ -76,6 +82,9 @@ pub(crate) struct SubscriberBody {
     edition: Option<String>,
     /// The language of the words around an edition, as a tag such as `en` or `zh-CN`.
     language: Option<String>,
+    /// Whether the address is asked first, by a mail with a link. Default: false.
+    #[serde(default)]
+    confirm: bool,
 }
 
 /// A subscriber, and what adding it did.
@@ -83,14 +92,16 @@ pub(crate) struct SubscriberBody {
 #[schema(as = SubscriberAddedView)]
 pub(crate) struct AddedView {
     /// `new`, `existing`, `confirmed` (it was pending) or `ended`: it unsubscribed or bounced, and
-    /// only its holder can subscribe again.
+    /// only its holder can subscribe again. If the address is asked: `asked`, `existing`, or
+    /// `waiting`: it got a confirmation mail within the hour, or often enough.
     added: Added,
     subscriber: Subscriber,
 }
 
-/// Add a subscriber whose consent you have.
+/// Add a subscriber whose consent you have, or ask an address whether its holder agrees.
 ///
-/// No confirmation mail is sent. Whoever unsubscribed stays unsubscribed.
+/// A confirmation mail is sent only with `confirm`. Without it, whoever unsubscribed stays
+/// unsubscribed.
 #[utoipa::path(
     post, path = "/api/v1/subscribers", tag = "newsletter",
     request_body = SubscriberBody,
@@ -109,9 +120,29 @@ pub(crate) async fn add_subscriber(State(state): App, call: Call) -> Result<Json
         let detail = "language must be a tag such as en or zh-CN";
         return Err(Problem::invalid("language", detail));
     }
-    let subscribers = subscribers(&state);
-    let added = subscribers.add(edition, address, body.language);
-    let (added, subscriber) = added.await?;
+    let (subscribers, language) = (subscribers(&state), body.language);
+    let (added, subscriber) = if body.confirm {
+        let asked = subscribers.invite(edition, &address, language.as_deref());
+        asked.await?
+    } else {
+        subscribers.add(edition, address, language).await?
+    };
+    Ok(Json(AddedView { added, subscriber }))
+}
+
+/// Send a subscriber who waits for it another confirmation mail.
+#[utoipa::path(
+    post, path = "/api/v1/subscribers/{id}/confirmation", tag = "newsletter",
+    params(("id" = i64, Path, description = "Number of the subscriber")),
+    responses((status = 200, description = "The subscriber", body = AddedView)),
+)]
+pub(crate) async fn resend_confirmation(
+    State(state): App,
+    Numbered(id): Numbered,
+    call: Call,
+) -> Result<Json<AddedView>> {
+    call.refuse_key()?;
+    let (added, subscriber) = subscribers(&state).ask_again(id).await?;
     Ok(Json(AddedView { added, subscriber }))
 }
 
@@ -156,47 +187,6 @@ pub(crate) async fn unsubscribe(
 ) -> Result<Json<Subscriber>> {
     call.refuse_key()?;
     Ok(Json(subscribers(&state).unsubscribe(id).await?))
-}
-
-/// A bounce that a mail server reported later.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BounceBody {
-    /// The mail address that bounced.
-    address: String,
-    /// The edition's name. Default: the default edition.
-    edition: Option<String>,
-    /// Whether the address gets no more mail at once, as after a permanent error; otherwise it is
-    /// counted. Default: true.
-    #[serde(default = "yes")]
-    permanent: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// Report that mail to an address bounced.
-#[utoipa::path(
-    post, path = "/api/v1/subscribers/bounce", tag = "newsletter",
-    request_body = BounceBody,
-    responses((status = 200, description = "The subscriber", body = Subscriber)),
-)]
-pub(crate) async fn report_bounce(State(state): App, call: Call) -> Result<Json<Subscriber>> {
-    call.refuse_key()?;
-    let body: BounceBody = call.json()?;
-    let address = parse_address(&body.address)?;
-    let edition = parse_edition(body.edition.as_deref())?;
-    let found = state.changes.find_subscriber(edition, &address).await?;
-    let id = found.ok_or(Error::Unknown)?.id;
-    let configured = state.newsletters.get(edition);
-    let configured = configured.map(|it| it.settings.bounces_max);
-    let limit = if body.permanent {
-        1
-    } else {
-        configured.unwrap_or(BOUNCES_DEFAULT)
-    };
-    Ok(Json(subscribers(&state).bounce(id, limit).await?))
 }
 
 /// Subscribers of an edition, counted.

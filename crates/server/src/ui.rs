@@ -39,7 +39,7 @@ pub(crate) mod status;
 mod tasks;
 mod today;
 mod undo;
-mod viewer;
+pub(crate) mod viewer;
 mod when;
 
 use std::sync::Arc;

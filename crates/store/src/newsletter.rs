@@ -4,18 +4,24 @@
 //! conditional statement: of two writers that saw the same row one writes. All texts are one for
 //! both databases.
 
+mod mailing;
+
 use almanack_core::{
-    edition::{EditionId, EditionName},
+    edition::{EditionId, EditionName, delivery},
     newsletter::{
         Address, Mailing, Subscriber, SubscriberId,
         mailing::{Mail, MailCounts},
         subscriber::{self, Added},
     },
-    store::{NewsletterStore, Page, Result, SubscriberCount, SubscriberFilter},
+    store::{MailFilter, NewsletterStore, Page, Result, SubscriberCount, SubscriberFilter},
 };
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
 
+use self::mailing::{
+    COUNT_MAILS, DUE, LIST_MAILINGS, LIST_MAILS, LOAD_MAIL, LOAD_MAILING, MAILS_TO, NEXT_AT, NOTE,
+    WRITE, create, day, fill, keyed, mail, mailing,
+};
 use crate::{
     database::{Access::Transaction, Database, SqlStore},
     row::{Row, Value, listing, micros, most, one_more, unreadable, values},
@@ -67,64 +73,6 @@ const COUNT: &str =
     "select edition, state, count(*) from subscriber group by edition, state order by 1, 2";
 const REMOVE: &str = "delete from subscriber where subscriber_id = $1";
 const REMOVE_MAILS: &str = "delete from mail where subscriber_id = $1";
-
-/// What [`mailing`] reads, and what one is created with.
-macro_rules! mailing_columns {
-    () => {
-        "edition, edition_on, revision, filled_through, is_filled, failures, created_at_us, \
-         ended_at_us, state, error"
-    };
-}
-const CREATE: &str = concat!(
-    "insert into mailing (",
-    mailing_columns!(),
-    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (edition, edition_on) do nothing"
-);
-const LOAD_MAILING: &str = concat!(
-    "select ",
-    mailing_columns!(),
-    " from mailing where edition = $1 and edition_on = $2"
-);
-const LIST_MAILINGS: &str = concat!(
-    "select ",
-    mailing_columns!(),
-    " from mailing order by edition_on desc, edition limit $1"
-);
-const NOTE: &str = "update mailing set failures = $1, ended_at_us = $2, state = $3, error = $4 \
-     where edition = $5 and edition_on = $6";
-/// The next subscribers who get it.
-const NEXT: &str = "select subscriber_id from subscriber where edition = $1 \
-     and state = 'confirmed' and subscriber_id > $2 order by subscriber_id limit $3";
-const FILL: &str = "insert into mail (edition, edition_on, subscriber_id, attempts, updated_at_us, \
-     state) values ($1, $2, $3, 0, $4, 'intended') \
-     on conflict (edition, edition_on, subscriber_id) do nothing";
-const FILLED: &str = "update mailing set filled_through = $1, is_filled = $2 \
-     where edition = $3 and edition_on = $4";
-
-/// Rows that are not settled, in the words of the index.
-macro_rules! open {
-    () => {
-        " from mail where edition = $1 and edition_on = $2 \
-         and state in ('intended', 'sent', 'unknown', 'failed')"
-    };
-}
-const DUE: &str = concat!(
-    "select subscriber_id, attempts, lease_until_us, retry_at_us, updated_at_us, state, detail",
-    open!(),
-    " and (state = 'intended' or coalesce(lease_until_us, retry_at_us) <= $3) \
-     order by subscriber_id limit $4"
-);
-/// Those without a time have ended, but for what is intended: that is due at once.
-const NEXT_AT: &str = concat!(
-    "select min(case when state = 'intended' then 0 \
-     else coalesce(lease_until_us, retry_at_us) end)",
-    open!()
-);
-const WRITE: &str = "update mail set attempts = $1, lease_until_us = $2, retry_at_us = $3, \
-     updated_at_us = $4, state = $5, detail = $6 where edition = $7 and edition_on = $8 \
-     and subscriber_id = $9 and state = $10 and attempts = $11";
-const COUNT_MAILS: &str =
-    "select state, count(*) from mail where edition = $1 and edition_on = $2 group by state";
 
 #[async_trait]
 impl<D: Database> NewsletterStore for SqlStore<D> {
@@ -256,14 +204,8 @@ impl<D: Database> NewsletterStore for SqlStore<D> {
     ) -> Result<Vec<Mail>> {
         let mut values = keyed(id);
         values.extend(values![now, most(limit)]);
-        let args = (values, id);
-        self.ask(
-            crate::database::Access::Read,
-            "load due mails",
-            args,
-            asked!(due),
-        )
-        .await
+        let listing = listing("mail", mail);
+        self.listed("load due mails", DUE, values, listing).await
     }
 
     async fn next_mail_at(&self, id: EditionId) -> Result<Option<Timestamp>> {
@@ -299,15 +241,40 @@ impl<D: Database> NewsletterStore for SqlStore<D> {
         }
         Ok(counts)
     }
-}
 
-/// A day as the store keeps it.
-fn day(date: Date) -> String {
-    date.to_string()
-}
+    async fn load_mail(&self, id: EditionId, to: SubscriberId) -> Result<Option<Mail>> {
+        let mut values = keyed(id);
+        values.extend(values![to.0]);
+        self.one("load mail", LOAD_MAIL, values, mail).await
+    }
 
-fn keyed(id: EditionId) -> Vec<Value<'static>> {
-    values![id.name.to_string(), day(id.date)]
+    async fn list_mails(&self, filter: &MailFilter) -> Result<Page<(Mail, Address), SubscriberId>> {
+        let mut values = keyed(filter.id);
+        values.extend(values![
+            filter.after.map_or(0, |after| after.0),
+            filter.state.map(delivery::State::as_str),
+            one_more(filter.limit)
+        ]);
+        let listing = listing("mail", |row: &Row<'_>| {
+            let address = Address::parse(&row.text(9)?).map_err(unreadable)?;
+            Ok((mail(row)?, address))
+        });
+        let found = self.listed("list mails", LIST_MAILS, values, listing);
+        let after = |(mail, _): &(Mail, Address)| mail.subscriber_id;
+        Ok(Page::cut(found.await?, filter.limit, None, after))
+    }
+
+    async fn mails_to(
+        &self,
+        to: SubscriberId,
+        before: Option<Date>,
+        limit: usize,
+    ) -> Result<Vec<Mail>> {
+        let values = values![to.0, before.map(day), most(limit)];
+        let listing = listing("mail", mail);
+        self.listed("list mails to", MAILS_TO, values, listing)
+            .await
+    }
 }
 
 async fn write(
@@ -382,79 +349,6 @@ async fn remove(session: &dyn Session, id: &SubscriberId) -> Result<bool> {
     Ok(session.execute(REMOVE, &[id.0.into()]).await? > 0)
 }
 
-async fn create(session: &dyn Session, mailing: &Mailing) -> Result<bool> {
-    let values = values![
-        mailing.id.name.as_str(),
-        day(mailing.id.date),
-        mailing.revision,
-        mailing.filled_through.0,
-        mailing.is_filled,
-        mailing.failures,
-        mailing.created_at,
-        mailing.ended_at,
-        mailing.state.as_str(),
-        &mailing.error
-    ];
-    if session.execute(CREATE, &values).await? == 0 {
-        return Ok(false);
-    }
-    let task = mailing.task().map_err(unreadable)?;
-    let at = micros(mailing.created_at);
-    session.insert_tasks(&[task], at).await?;
-    Ok(true)
-}
-
-async fn fill(
-    session: &dyn Session,
-    (id, limit, now): &(EditionId, usize, Timestamp),
-) -> Result<Option<Mailing>> {
-    let Some(found) = session.one(LOAD_MAILING, &keyed(*id), mailing).await? else {
-        return Ok(None);
-    };
-    if found.is_filled {
-        return Ok(Some(found));
-    }
-    let values = values![id.name.as_str(), found.filled_through.0, most(*limit)];
-    let next: Vec<i64> = session.rows(NEXT, &values, |row| row.get(0)).await?;
-    let row = |whom: &i64| values![id.name.as_str(), day(id.date), *whom, *now];
-    let rows: Vec<Vec<Value<'_>>> = next.iter().map(row).collect();
-    session.execute_each(FILL, &rows).await?;
-    let filled = Mailing {
-        filled_through: next
-            .last()
-            .map_or(found.filled_through, |id| SubscriberId(*id)),
-        is_filled: next.len() < *limit,
-        ..found
-    };
-    let values = values![
-        filled.filled_through.0,
-        filled.is_filled,
-        id.name.as_str(),
-        day(id.date)
-    ];
-    session.execute(FILLED, &values).await?;
-    Ok(Some(filled))
-}
-
-async fn due(
-    session: &dyn Session,
-    (values, id): &(Vec<Value<'static>>, EditionId),
-) -> Result<Vec<Mail>> {
-    let read = |row: &Row<'_>| {
-        Ok(Mail {
-            id: *id,
-            subscriber_id: SubscriberId(row.get(0)?),
-            attempts: row.get(1)?,
-            lease_until: row.get(2)?,
-            retry_at: row.get(3)?,
-            updated_at: row.get(4)?,
-            state: row.get(5)?,
-            detail: row.get(6)?,
-        })
-    };
-    session.rows(DUE, values, read).await
-}
-
 fn subscriber(row: &Row<'_>) -> Result<Subscriber> {
     Ok(Subscriber {
         id: SubscriberId(row.get(0)?),
@@ -469,20 +363,6 @@ fn subscriber(row: &Row<'_>) -> Result<Subscriber> {
         address: Address::parse(&row.text(9)?).map_err(unreadable)?,
         state: row.get(10)?,
         language: row.get(11)?,
-    })
-}
-
-fn mailing(row: &Row<'_>) -> Result<Mailing> {
-    Ok(Mailing {
-        id: EditionId::new(name(row, 0)?, row.text(1)?.parse().map_err(unreadable)?),
-        revision: row.get(2)?,
-        filled_through: SubscriberId(row.get(3)?),
-        is_filled: row.get::<i64>(4)? != 0,
-        failures: row.get(5)?,
-        created_at: row.get(6)?,
-        ended_at: row.get(7)?,
-        state: row.get(8)?,
-        error: row.get(9)?,
     })
 }
 

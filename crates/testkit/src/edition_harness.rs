@@ -19,11 +19,13 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         port::{Failure, FailureClass},
+        prompts::{Kind, Prompts},
         story::{Listed, StoryKey},
     },
 };
 use almanack_engine::editions::Outside;
 use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest, Sha256};
 
 pub use destinations::Place;
 
@@ -72,6 +74,11 @@ pub enum InjectedFault {
     Late(Duration),
 }
 
+fn prompts(own: &BTreeMap<Kind, String>) -> Arc<Prompts> {
+    let digest = |bytes: &[u8]| format!("{:x}", Sha256::digest(bytes));
+    Arc::new(Prompts::new(own, digest))
+}
+
 type InjectedFaults = Box<dyn Fn(&Call, usize) -> InjectedFault + Send + Sync>;
 
 #[derive(Default)]
@@ -105,6 +112,8 @@ pub struct EditionHarness {
     listed: (u32, u32),
     /// Whether its writer opens editions.
     opens: bool,
+    /// What its writer is told.
+    prompts: Arc<Prompts>,
 }
 
 impl EditionHarness {
@@ -134,6 +143,7 @@ impl EditionHarness {
             caller: 0,
             listed: (0, u32::MAX),
             opens: false,
+            prompts: prompts(&BTreeMap::new()),
         }
     }
 
@@ -142,6 +152,15 @@ impl EditionHarness {
     pub fn opening(self) -> Self {
         Self {
             opens: true,
+            ..self
+        }
+    }
+
+    /// The same harness, whose writer is told this.
+    #[must_use]
+    pub fn told(self, kind: Kind, text: &str) -> Self {
+        Self {
+            prompts: prompts(&[(kind, text.to_owned())].into()),
             ..self
         }
     }

@@ -47,13 +47,14 @@ use almanack_core::{
         CourtesyStore, Depth, DueSchedules, EditionFilter, EditionLine, EditionStore,
         EditionWritten, EntryFilter, EntryQuestion, EntryRetention, ExpiredClaim, Finished,
         FiringStore, Fleet, HistoryPage, InboxDecider, InboxStore, InboxTaken, Kinds, KnownEntry,
-        LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MonitorKey, MonitorKeys, MonitorStore,
-        NewsletterStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, PaceStore,
-        Page, PausedKind, PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries,
-        PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter, ScheduleStore,
-        SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore, SourceWrite, StartRequest,
-        StatusCount, Store, SubscriberCount, SubscriberFilter, TakenTask, TaskCounts, TaskFilter,
-        TaskLine, TaskStore, TokenStore, UnreadEntry, Visitor, Written,
+        LedgerPage, LogExtent, LogPage, LogPiece, LogWrite, MailFilter, MonitorKey, MonitorKeys,
+        MonitorStore, NewsletterStore, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore,
+        PaceStore, Page, PausedKind, PermitGrant, PermitRequest, PermitStore, Pruned,
+        PrunedEntries, PrunedStories, Records, Result, RunId, RunLogStore, ScheduleFilter,
+        ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers, SourceStore,
+        SourceWrite, StartRequest, StatusCount, Store, SubscriberCount, SubscriberFilter,
+        TakenTask, TaskCounts, TaskFilter, TaskLine, TaskStore, TokenStore, UnreadEntry, Visitor,
+        Written,
     },
     task::{ClaimedTask, Identity, Kind, Task, TaskId},
     token::Token,
@@ -309,6 +310,9 @@ layered! {
         next_mail_at(id: EditionId) -> Option<Timestamp>;
         write_mail(&seen: Mail, &next: Mail) -> bool;
         count_mails(id: EditionId) -> MailCounts;
+        load_mail(id: EditionId, to: SubscriberId) -> Option<Mail>;
+        list_mails(&filter: MailFilter) -> Page<(Mail, Address), SubscriberId>;
+        mails_to(to: SubscriberId, before: Option<Date>, limit: usize) -> Vec<Mail>;
     }
     NodeStore {
         save_node(&node: Node) -> ();

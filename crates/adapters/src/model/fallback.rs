@@ -17,6 +17,7 @@ use almanack_core::{
     edition::{
         document::Printed,
         port::{Failure, FailureClass, Length, Sensitivity, Text, Writer},
+        prompts::Prompts,
     },
     time::Clock,
 };
@@ -149,6 +150,11 @@ impl Writer for FallbackModels {
     /// All of them: any may have written.
     fn name(&self) -> &str {
         &self.names
+    }
+
+    /// An edition has one set for all its models.
+    fn prompts(&self) -> Option<&Prompts> {
+        self.models.first()?.writer.prompts()
     }
 
     /// A model that translates none of the titles has not answered.

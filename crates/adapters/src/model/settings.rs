@@ -1,10 +1,15 @@
 //! How a model is asked.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use almanack_core::{edition::allowance::Price, secret::Secret};
+use almanack_core::{
+    edition::{allowance::Price, prompts::Prompts},
+    secret::Secret,
+};
 use jiff::SignedDuration;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+
+use super::prompt::prompts;
 
 /// How a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub struct Settings {
     pub wait_max: SignedDuration,
     /// How long a summary may be, in characters.
     pub summary_chars: usize,
+    /// What it is told.
+    pub prompts: Arc<Prompts>,
     /// What its tokens cost; none where nobody counts money.
     pub price: Option<Price>,
 }
@@ -48,6 +55,7 @@ impl Settings {
             tries_more: 2,
             wait_max: SignedDuration::from_secs(20),
             summary_chars: 300,
+            prompts: Arc::new(prompts(&BTreeMap::new())),
             price: None,
         }
     }

@@ -10,7 +10,10 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_core::{
     edition::port::{Failure, FailureClass, Sent},
-    newsletter::port::{Email, MailServer, MailSession, Refused},
+    newsletter::{
+        bounce::{Refusal, is_about_recipient},
+        port::{Email, MailServer, MailSession, Refused},
+    },
     secret::Secret,
     time::Clock,
 };
@@ -171,6 +174,7 @@ impl MailServer for SmtpServer {
             },
             connection,
             offered: Vec::new(),
+            recipient: String::new(),
         }))
     }
 }
@@ -180,6 +184,8 @@ struct Session {
     connection: AsyncSmtpConnection,
     /// The message that was offered.
     offered: Vec<u8>,
+    /// Whom it is to.
+    recipient: String,
 }
 
 impl Session {
@@ -193,14 +199,7 @@ impl Session {
         let Err(error) = self.connection.command(Rcpt::new(to, Vec::new())).await else {
             return Ok(());
         };
-        let refused = failure(&error, Some(&hidden));
-        // 421: the server is closing, whoever the recipient is.
-        let closing = error.status().is_some_and(|code| code.to_string() == "421");
-        let refused = match (error.is_permanent(), error.is_transient() && !closing) {
-            (true, _) => Refused::Recipient(refused.detail),
-            (false, true) => Refused::Deferred(refused.detail),
-            (false, false) => Refused::Server(refused),
-        };
+        let refused = refused(&error, &hidden);
         if !matches!(refused, Refused::Server(_)) {
             self.withdraw().await;
         }
@@ -221,23 +220,31 @@ impl MailSession for Session {
             Ok(named) => named?,
             Err(_) => return Err(Refused::Server(late())),
         }
-        self.offered = message;
+        (self.offered, self.recipient) = (message, email.to.to_string());
         Ok(())
     }
 
-    async fn hand_over(&mut self) -> Sent {
+    async fn hand_over(&mut self) -> Result<Sent, Refused> {
         let message = std::mem::take(&mut self.offered);
         // Until the server says that it waits for the content, nothing of it has left.
         if let Err(error) = self.connection.command(Data).await {
-            return Sent::Failed(failure(&error, None));
+            return Ok(Sent::Failed(failure(&error, Some(&self.recipient))));
         }
-        match self.connection.message(&message).await {
-            Ok(response) => Sent::Confirmed {
-                receipt: Some(received(&response)),
-            },
+        let error = match self.connection.message(&message).await {
+            Ok(response) => {
+                let receipt = Some(received(&response));
+                return Ok(Sent::Confirmed { receipt });
+            }
+            Err(error) => error,
+        };
+        match refused(&error, &self.recipient) {
+            // Some servers look for the mailbox only when they have the content.
+            Refused::Recipient(refusal) => Err(Refused::Recipient(refusal)),
             // An answer that says no is a no; without one, the server may have it.
-            Err(error) if error.status().is_some() => Sent::Failed(failure(&error, None)),
-            Err(error) => Sent::Unknown(failure(&error, None)),
+            _ if error.status().is_some() => {
+                Ok(Sent::Failed(failure(&error, Some(&self.recipient))))
+            }
+            _ => Ok(Sent::Unknown(failure(&error, Some(&self.recipient)))),
         }
     }
 
@@ -263,6 +270,28 @@ fn late() -> Failure {
         FailureClass::Transient,
         "the mail server did not answer in time",
     )
+}
+
+/// What a refusal means for the recipient.
+fn refused(error: &SmtpError, recipient: &str) -> Refused {
+    let failure = failure(error, Some(recipient));
+    let code: u16 = error
+        .status()
+        .and_then(|code| code.to_string().parse().ok())
+        .unwrap_or_default();
+    let refusal = Refusal {
+        is_bounce: is_about_recipient(code, &failure.detail),
+        detail: failure.detail.clone(),
+    };
+    match (error.is_permanent(), error.is_transient()) {
+        // We may not send at all.
+        (true, _) if failure.class == FailureClass::Credentials => Refused::Server(failure),
+        (true, _) if refusal.is_bounce => Refused::Recipient(refusal),
+        (true, _) => Refused::Deferred(refusal),
+        // 421: the server is closing, whoever the recipient is.
+        (false, true) if code != 421 => Refused::Deferred(refusal),
+        (false, _) => Refused::Server(failure),
+    }
 }
 
 /// What an answer that says no means. Servers repeat the recipient in their words: it is hidden.

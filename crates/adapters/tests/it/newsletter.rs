@@ -10,6 +10,7 @@ use almanack_core::{
     edition::port::{FailureClass, Sent},
     newsletter::{
         Address,
+        bounce::Refusal,
         port::{Email, MailServer, MailSession, Refused, Written},
     },
     secret::Secret,
@@ -68,7 +69,7 @@ fn email(name: &str) -> Email {
 
 async fn send(session: &mut dyn MailSession, name: &str) -> Sent {
     session.offer(&email(name)).await.unwrap();
-    session.hand_over().await
+    session.hand_over().await.unwrap()
 }
 
 #[tokio::test]
@@ -98,7 +99,7 @@ async fn ed_43_a_message_says_how_to_leave_and_has_both_parts() {
     let mut asked = email("bob");
     asked.unsubscribe_url = None;
     session.offer(&asked).await.unwrap();
-    session.hand_over().await;
+    session.hand_over().await.unwrap();
     assert_eq!(
         world.smtp.handle.messages()[1].header("List-Unsubscribe"),
         None
@@ -114,15 +115,31 @@ async fn ed_43_a_refused_recipient_is_not_a_server_that_refuses() {
     handle.set_fault("spam@site.example", Some(Fault::Rejected));
     let mut session = world.session().await;
     let gone = session.offer(&email("gone")).await.unwrap_err();
-    let Refused::Recipient(detail) = gone else {
+    let Refused::Recipient(Refusal { detail, is_bounce }) = gone else {
         panic!("{gone:?}");
     };
+    assert!(is_bounce, "{detail}");
     assert!(
         detail.contains("no such user") && !detail.contains("gone@"),
         "{detail}"
     );
     let busy = session.offer(&email("busy")).await.unwrap_err();
     assert!(matches!(busy, Refused::Deferred(_)), "{busy:?}");
+    // A refusal that is about us counts against nobody.
+    handle.set_fault("blocked@site.example", Some(Fault::Blocked));
+    let blocked = session.offer(&email("blocked")).await.unwrap_err();
+    let Refused::Deferred(refusal) = blocked else {
+        panic!("{blocked:?}");
+    };
+    assert!(!refusal.is_bounce, "{refusal:?}");
+    // Nor does one of the content; but some look for the mailbox only then.
+    handle.set_fault("late@site.example", Some(Fault::NoSuchUserAfter));
+    session.offer(&email("late")).await.unwrap();
+    let late = session.hand_over().await.unwrap_err();
+    assert!(
+        matches!(&late, Refused::Recipient(it) if it.is_bounce),
+        "{late:?}"
+    );
     // The same connection goes on.
     let sent = send(&mut *session, "ada").await;
     assert!(matches!(sent, Sent::Confirmed { .. }), "{sent:?}");

@@ -108,6 +108,30 @@ pub(crate) enum EditionCommand {
         #[arg(long, value_name = "MONTH")]
         month: Option<String>,
     },
+    /// Show what models are told, with a version of each prompt
+    Prompts {
+        /// Name of the edition [default: the one without a name]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Show how far the mailing of an edition is, and what became of each message
+    Mailing {
+        #[command(flatten)]
+        edition: EditionArguments,
+        /// Only messages in this state: intended, sent, confirmed, unknown, failed or skipped
+        #[arg(long, value_name = "STATE")]
+        state: Option<String>,
+        /// Most messages to show
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = super::some)]
+        limit: usize,
+    },
+    /// Take a mail that says that a message could not be delivered
+    #[command(after_help = BOUNCE_HELP)]
+    Bounce {
+        /// The mail; `-` is standard input
+        #[arg(value_name = "FILE", default_value = "-")]
+        file: String,
+    },
     /// Manage the subscribers of the newsletter
     #[command(subcommand)]
     Subscriber(SubscriberCommand),
@@ -208,6 +232,11 @@ The first line may name the columns: email, and optionally language and state.
 Import only people who agreed to get mail from you: no confirmation is sent.
 Importing twice adds nobody twice, and whoever unsubscribed stays unsubscribed.";
 
+const BOUNCE_HELP: &str = "\
+Let your mail server pipe what arrives at the sender's address into this command.
+A report of a failed delivery (RFC 3464) counts against the address, once for
+each message. Any other mail changes nothing, and is no error.";
+
 /// What to do with subscribers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriberCommand {
@@ -231,6 +260,24 @@ pub(crate) enum SubscriberCommand {
         /// Language of the words around editions, like en or zh-CN [default: the edition's]
         #[arg(long, value_name = "TAG")]
         language: Option<String>,
+        /// Send a mail with a link first; nothing else is mailed before it is confirmed
+        #[arg(long)]
+        confirm: bool,
+    },
+    /// Show a subscriber, and what became of each message to them
+    Show {
+        /// Number of the subscriber, as `list` shows it
+        #[arg(value_name = "ID")]
+        id: i64,
+        /// Most messages to show
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = super::some)]
+        limit: usize,
+    },
+    /// Send a subscriber another mail with a link to confirm
+    Ask {
+        /// Number of the subscriber, as `list` shows it
+        #[arg(value_name = "ID")]
+        id: i64,
     },
     /// Delete a subscriber and everything kept about them
     Remove {

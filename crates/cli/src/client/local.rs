@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::time::Clock;
-use almanack_engine::{
-    editions::EditionSet, newsletter::NewsletterSet, reloadable::Reloadable, work::Work,
-};
+use almanack_engine::{editions::EditionSet, reloadable::Reloadable, work::Work};
 use almanack_server::{
     AppState, Limits, Publishers, Tick, access::Access, problem::Problem as ServerProblem,
 };
@@ -111,7 +109,16 @@ async fn state(context: &CommandContext) -> Result<AppState> {
         watching: None,
         editions: EditionSet::default(),
         public_editions: false,
-        newsletters: NewsletterSet::default(),
+        // A section that lacks a secret must not hide what is stored.
+        newsletters: wiring::editions::newsletter::newsletters(
+            settings,
+            &context.store,
+            (
+                Arc::clone(&context.clock),
+                wiring::sleeper(Arc::clone(&context.clock)),
+            ),
+        )
+        .unwrap_or_default(),
         // A missing template must not hide what is stored.
         status_page: None,
         reader_pages: wiring::editions::reader_pages(settings).unwrap_or_default(),

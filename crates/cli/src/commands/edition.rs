@@ -19,7 +19,9 @@ use crate::{
 };
 
 mod desk;
+mod ledger;
 mod progress;
+mod prompts;
 mod run;
 mod show;
 mod status;
@@ -34,6 +36,10 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
     if let EditionCommand::Subscriber(command) = command {
         let client = at.open(DatabaseNeed::Existing).await?;
         return subscriber::run(&client, command, output).await;
+    }
+    if let EditionCommand::Bounce { file } = command {
+        let client = at.open(DatabaseNeed::Existing).await?;
+        return ledger::bounce(&client, file, output).await;
     }
     let (client, watch) = open(at, command, output.json).await?;
     let done = ask(&client, command, output).await;
@@ -77,8 +83,16 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
             let which = (name.as_deref(), month.as_deref());
             usage::run(client, which, output).await
         }
+        EditionCommand::Prompts { name } => prompts::run(client, name.as_deref(), output).await,
+        EditionCommand::Mailing {
+            edition,
+            state,
+            limit,
+        } => ledger::of_mailing(client, edition, (state.as_deref(), *limit), output).await,
         // They open what they need by themselves.
-        EditionCommand::Run(_) | EditionCommand::Subscriber(_) => Ok(Exit::Ok),
+        EditionCommand::Run(_) | EditionCommand::Subscriber(_) | EditionCommand::Bounce { .. } => {
+            Ok(Exit::Ok)
+        }
         EditionCommand::List { name, limit } => {
             let call = Call::get(&["editions"]).query("name", name.as_deref());
             let list = List::new(call, ("editions", LIST), "no editions").limit(*limit);

@@ -4,8 +4,8 @@ pub(super) use jiff::{SignedDuration, Timestamp};
 pub(super) use serde_json::{Value, json};
 
 pub(super) use super::{
-    CommandContext, DatabaseNeed, FILE_BYTES_MAX, checked, confirmed, duration, read_text, runtime,
-    wait_for,
+    CommandContext, DatabaseNeed, FILE_BYTES_MAX, checked, confirmed, duration, read_bytes,
+    read_text, runtime, wait_for,
 };
 pub(super) use crate::{
     args::*,

@@ -8,6 +8,7 @@ mod destinations;
 mod killed;
 mod named;
 mod newsletter;
+mod prompts;
 mod quality;
 mod ticks;
 

@@ -15,6 +15,7 @@ use super::{
     allowance::Usage,
     delivery::{OnRevision, OnUnknown},
     document::{Document, Inputs, Printed},
+    prompts::Prompts,
     quote::Comment,
     story::{Listed, StoryKey},
 };
@@ -182,6 +183,11 @@ names! {
 pub trait Writer: Send + Sync {
     /// The model's name, for people.
     fn name(&self) -> &str;
+
+    /// What the model is told; `None` if there is no model.
+    fn prompts(&self) -> Option<&Prompts> {
+        None
+    }
 
     /// Titles in the edition's language, each at the place of its original, in one request. `None`
     /// in a place means that this one is missing, which is a failure of that story (ED-09).

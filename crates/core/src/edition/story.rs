@@ -9,7 +9,10 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::ladder::{Cause, Rung};
+use super::{
+    ladder::{Cause, Rung},
+    prompts::Versions,
+};
 
 /// Longest error kept with a story, in bytes.
 pub const ERROR_BYTES_MAX: usize = 500;
@@ -97,6 +100,10 @@ pub struct Written {
     /// How long its page takes to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading_minutes: Option<u32>,
+    /// The versions of the prompts that a model wrote it by.
+    #[serde(default, skip_serializing_if = "Versions::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = BTreeMap<String, String>, example = json!({ "titles": "1f0c2a34" })))]
+    pub prompts: Versions,
 }
 
 impl Written {

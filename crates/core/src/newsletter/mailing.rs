@@ -14,12 +14,16 @@
 //! handed over only out of `sent`, and only by the node that wrote that state. The server has
 //! accepted sender and recipient by then, so what is in doubt after a crash is one message per
 //! node: the one whose content was on its way. A row that is `failed` without a `retry_at` has
-//! ended.
+//! ended. So has one that was `confirmed` and came back later, as a report says ([`bounce`]).
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{EDITION_MAIL, SubscriberId, subscriber::new_task};
+use super::{
+    EDITION_MAIL, SubscriberId,
+    bounce::{self, Refusal},
+    subscriber::new_task,
+};
 use crate::{
     edition::{
         EditionId,
@@ -39,6 +43,8 @@ pub const TRIES_MAX: u32 = 12;
 pub const FAILURES_MAX: u32 = 50;
 /// Longest detail that is kept.
 const DETAIL_CHARS_MAX: usize = 500;
+/// What the detail of a message begins with that came back.
+pub(super) const BOUNCED_LATER: &str = "bounced later: ";
 /// What the subjects of mailing tasks begin with.
 const SUBJECT_PREFIX: &str = "edition:";
 
@@ -166,14 +172,17 @@ fn next_try(tries: u32, retry_after: Option<SignedDuration>, now: Timestamp) -> 
 }
 
 /// The ledger row of one subscriber.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Mail {
+    #[serde(flatten)]
     pub id: EditionId,
     pub subscriber_id: SubscriberId,
     pub state: delivery::State,
     /// How often it was handed over or refused; only grows, and so fences.
     pub attempts: u32,
     /// Until when the sending node may be sending it.
+    #[serde(skip)]
     pub lease_until: Option<Timestamp>,
     /// Not to be tried before.
     pub retry_at: Option<Timestamp>,
@@ -225,11 +234,7 @@ impl Mail {
     /// ends.
     #[must_use]
     pub fn deferred(&self, detail: &str, now: Timestamp) -> Self {
-        let mut failed = self.turned(delivery::State::Failed, Some(detail), now);
-        // A try that was written down when it started is not counted again.
-        if self.state != delivery::State::Sent {
-            failed.attempts = self.attempts.saturating_add(1);
-        }
+        let mut failed = self.refused(detail, now);
         if failed.attempts < TRIES_MAX {
             failed.retry_at = Some(next_try(failed.attempts, None, now));
         }
@@ -239,10 +244,21 @@ impl Mail {
     /// The recipient is refused for good.
     #[must_use]
     pub fn refused(&self, detail: &str, now: Timestamp) -> Self {
+        // A try that was written down when it started is not counted again.
+        let is_new = self.state != delivery::State::Sent;
         Self {
-            attempts: self.attempts.saturating_add(1),
+            attempts: self.attempts.saturating_add(u32::from(is_new)),
             ..self.turned(delivery::State::Failed, Some(detail), now)
         }
+    }
+
+    /// A report says that it came back; `None` unless it was sent, as far as anybody knew.
+    #[must_use]
+    pub fn came_back(&self, refusal: &Refusal, now: Timestamp) -> Option<Self> {
+        use delivery::State::{Confirmed, Failed, Unknown};
+        let detail = bounce::detail(refusal);
+        let was_sent = matches!(self.state, Confirmed | Unknown);
+        was_sent.then(|| self.turned(Failed, Some(&detail), now))
     }
 
     /// It is not sent, for this reason.
@@ -347,6 +363,21 @@ mod tests {
         assert_eq!((tries, row.state), (TRIES_MAX, Row::Failed));
         let refused = intended().refused("550 no such user", at(0));
         assert_eq!((refused.state, refused.retry_at), (Row::Failed, None));
+    }
+
+    #[test]
+    fn ed_43_what_was_sent_comes_back_once() {
+        let refusal = Refusal {
+            detail: "5.1.1 no such user".to_owned(),
+            is_bounce: true,
+        };
+        assert_eq!(intended().came_back(&refusal, at(1)), None, "never sent");
+        let sent = intended().started(at(60), at(0)).confirmed(None, at(1));
+        let back = sent.came_back(&refusal, at(2)).unwrap();
+        assert_eq!((back.state, back.retry_at), (Row::Failed, None));
+        let detail = back.detail.as_deref();
+        assert_eq!(detail, Some("bounced later: 5.1.1 no such user"));
+        assert_eq!(back.came_back(&refusal, at(3)), None, "the same report");
     }
 
     #[test]

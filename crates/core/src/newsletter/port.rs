@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::Address;
+use super::{Address, bounce::Refusal};
 use crate::edition::{
     document::Document,
     port::{BadTemplate, Failure, Sent},
@@ -27,13 +27,13 @@ pub struct Written {
     pub text: String,
 }
 
-/// Why a recipient is not mailed now. Nothing was handed over.
+/// Why a recipient is not mailed now. They certainly do not have the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
-    /// This recipient, for good (5xx to `RCPT`).
-    Recipient(String),
-    /// This recipient, for now (4xx to `RCPT`).
-    Deferred(String),
+    /// This recipient, for good (5xx to `RCPT`, or to the content if it is about the recipient).
+    Recipient(Refusal),
+    /// This recipient, for now (4xx to `RCPT`, or 5xx for a reason that is not about them).
+    Deferred(Refusal),
     /// Not the recipient but the server: it is gone, or does not take mail from us. No other
     /// recipient would be accepted either.
     Server(Failure),
@@ -55,8 +55,8 @@ pub trait MailSession: Send {
     async fn offer(&mut self, email: &Email) -> Result<(), Refused>;
 
     /// Hands over the message that was offered last. From here on its arrival is in doubt until
-    /// the answer is there.
-    async fn hand_over(&mut self) -> Sent;
+    /// the answer is there. A server may find out only now that it knows no such recipient.
+    async fn hand_over(&mut self) -> Result<Sent, Refused>;
 
     /// Takes back what was offered.
     async fn withdraw(&mut self);

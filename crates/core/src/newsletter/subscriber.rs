@@ -235,6 +235,10 @@ names! {
         Confirmed = "confirmed",
         /// It unsubscribed or bounced, and stays so: only its holder can subscribe again.
         Ended = "ended",
+        /// A confirmation mail is on its way to it.
+        Asked = "asked",
+        /// It got a confirmation mail within the hour, or often enough; no further one is sent.
+        Waiting = "waiting",
     }
 }
 

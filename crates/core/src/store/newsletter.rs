@@ -1,10 +1,10 @@
 //! Subscribers, mailings and their ledgers, as a database keeps them (ED-43).
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use super::{Page, Result};
-use crate::edition::{EditionId, EditionName};
+use crate::edition::{EditionId, EditionName, delivery};
 use crate::newsletter::{
     Address, Mailing, Subscriber, SubscriberId,
     mailing::{Mail, MailCounts},
@@ -18,6 +18,17 @@ pub struct SubscriberFilter {
     pub edition: Option<EditionName>,
     pub state: Option<State>,
     /// Those with larger numbers.
+    pub after: Option<SubscriberId>,
+    pub limit: usize,
+}
+
+/// Which messages of a mailing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailFilter {
+    /// Of this edition.
+    pub id: EditionId,
+    pub state: Option<delivery::State>,
+    /// To subscribers with larger numbers.
     pub after: Option<SubscriberId>,
     pub limit: usize,
 }
@@ -112,4 +123,18 @@ pub trait NewsletterStore: Send + Sync {
     async fn write_mail(&self, seen: &Mail, next: &Mail) -> Result<bool>;
 
     async fn count_mails(&self, id: EditionId) -> Result<MailCounts>;
+
+    /// The row of a subscriber in a mailing.
+    async fn load_mail(&self, id: EditionId, to: SubscriberId) -> Result<Option<Mail>>;
+
+    /// Rows of a mailing with the addresses they are for, by number of subscriber.
+    async fn list_mails(&self, filter: &MailFilter) -> Result<Page<(Mail, Address), SubscriberId>>;
+
+    /// Up to `limit` rows of a subscriber, newest day first; with `before`, of days before it.
+    async fn mails_to(
+        &self,
+        to: SubscriberId,
+        before: Option<Date>,
+        limit: usize,
+    ) -> Result<Vec<Mail>>;
 }

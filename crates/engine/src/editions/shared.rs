@@ -1,7 +1,7 @@
 //! What several editions of a node share: pages, comments, summaries and titles (ED-37).
 //!
 //! Each is kept in the store under what it depends on: the address and who reads it, the text and
-//! how it is written (model, language, length). So an edition finds what another has paid for, also
+//! how it is written (model, prompt, language, length). So an edition finds what another has paid for, also
 //! after a restart and on another node. Within a node, two editions that want the same text at once
 //! wait for each other; across nodes both may fetch it, which costs a request and nothing else.
 //! Failures are not shared: each edition tries again by its own rules.
@@ -19,6 +19,7 @@ use almanack_core::{
             Article, Failure, Length, Reader, Renderer, Sensitivity, StorySource, Text, Wanted,
             Writer,
         },
+        prompts::{Kind, Prompts},
         quote::Comment,
         story::{Listed, StoryKey},
     },
@@ -170,8 +171,17 @@ impl StorySource for SharedStories {
 pub struct SharedWriter {
     pub texts: Arc<SharedTexts>,
     pub writer: Arc<dyn Writer>,
-    /// All that its texts depend on: model, prompt, language, length.
+    /// All that its texts depend on, but for its prompts: model, language, length.
     pub by: String,
+}
+
+impl SharedWriter {
+    /// What a text of this kind depends on: a changed prompt finds nothing of an earlier one's.
+    fn by(&self, kind: Kind) -> String {
+        let prompt = self.writer.prompts().map(|prompts| prompts.of(kind));
+        let version = prompt.map_or("", |prompt| prompt.version.as_str());
+        format!("{version}\n{}", self.by)
+    }
 }
 
 #[async_trait]
@@ -180,14 +190,18 @@ impl Writer for SharedWriter {
         self.writer.name()
     }
 
+    fn prompts(&self) -> Option<&Prompts> {
+        self.writer.prompts()
+    }
+
     async fn titles(
         &self,
         titles: &[String],
         budget: &Arc<Budget>,
     ) -> Result<Option<Vec<Option<String>>>, Failure> {
-        let mut known = Vec::with_capacity(titles.len());
+        let (by, mut known) = (self.by(Kind::Titles), Vec::with_capacity(titles.len()));
         for title in titles {
-            let key = self.texts.key("title", &[&self.by, title]);
+            let key = self.texts.key("title", &[&by, title]);
             known.push((self.texts.load(&key, KEPT_FOR).await, key));
         }
         let unknown = titles
@@ -223,21 +237,25 @@ impl Writer for SharedWriter {
         length: Length,
         budget: &Arc<Budget>,
     ) -> Result<String, Failure> {
-        let (what, of, about) = match text {
-            Text::Article { text, description } => {
-                ("article", text.to_owned(), description.unwrap_or_default())
-            }
+        let (kind, of, about) = match text {
+            Text::Article { text, description } => (
+                Kind::Summary,
+                text.to_owned(),
+                description.unwrap_or_default(),
+            ),
             // Texts can always be written as JSON.
             Text::Comments(comments) => {
                 let json = serde_json::to_string(comments).unwrap_or_default();
-                ("talk", json, "")
+                (Kind::Comments, json, "")
             }
         };
         let name = match length {
             Length::Full => "summary",
             Length::Short => "short summary",
         };
-        let key = self.texts.key(name, &[&self.by, what, &of, about]);
+        let key = self
+            .texts
+            .key(name, &[&self.by(kind), kind.as_str(), &of, about]);
         let fetch = self.writer.summary(text, length, budget);
         self.texts.get(key, KEPT_FOR, fetch).await
     }

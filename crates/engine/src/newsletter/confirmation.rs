@@ -5,6 +5,7 @@ use almanack_core::{
     finish::Outcome,
     newsletter::{
         Subscriber, SubscriberId,
+        bounce::Ours,
         link::Purpose,
         port::{Confirmation, Email, Refused},
         subscriber::State,
@@ -38,18 +39,27 @@ impl Newsletter {
         };
         let outcome = match session.offer(&email).await {
             Ok(()) => match session.hand_over().await {
-                Sent::Confirmed { receipt } => Outcome::Done { detail: receipt },
-                Sent::Failed(failure) | Sent::Unknown(failure) => Outcome::retry(failure.detail),
+                Ok(Sent::Confirmed { receipt }) => Outcome::Done { detail: receipt },
+                Ok(Sent::Failed(failure) | Sent::Unknown(failure)) => {
+                    Outcome::retry(failure.detail)
+                }
+                Err(refused) => self.unconfirmable(id, refused).await?,
             },
-            Err(Refused::Recipient(detail)) => {
-                self.subscribers().bounce(id, 1).await?;
-                Outcome::done(format!("the address is refused: {detail}"))
-            }
-            Err(Refused::Deferred(detail)) => Outcome::retry(detail),
-            Err(Refused::Server(failure)) => Outcome::retry(failure.detail),
+            Err(refused) => self.unconfirmable(id, refused).await?,
         };
         session.quit().await;
         Ok(outcome)
+    }
+
+    async fn unconfirmable(&self, id: SubscriberId, refused: Refused) -> Result<Outcome, Error> {
+        Ok(match refused {
+            Refused::Recipient(refusal) => {
+                self.subscribers().bounce(id, 1).await?;
+                Outcome::done(format!("the address is refused: {}", refusal.detail))
+            }
+            Refused::Deferred(refusal) => Outcome::retry(refusal.detail),
+            Refused::Server(failure) => Outcome::retry(failure.detail),
+        })
     }
 
     fn confirmation(&self, row: &Subscriber) -> Result<Email, String> {
@@ -61,11 +71,11 @@ impl Newsletter {
             footer: self.settings.footer.clone(),
         };
         let written = self.writer.confirmation(&confirmation);
-        let asked = row.asked_at.map_or(0, Timestamp::as_second);
+        let asked = row.asked_at.unwrap_or(row.created_at);
         Ok(Email {
             to: row.address.clone(),
             written: written.map_err(|why| why.to_string())?,
-            message_id: format!("confirm.{}.{asked}", row.id),
+            message_id: Ours::Confirmation(row.id, asked).message_id(0),
             unsubscribe_url: None,
         })
     }

@@ -9,6 +9,7 @@ use almanack_core::{
     finish::Outcome,
     newsletter::{
         Mailing, Subscriber,
+        bounce::{Ours, Refusal},
         link::Purpose,
         mailing::{Mail, State},
         port::{Around, Email, MailSession, Refused},
@@ -160,26 +161,34 @@ impl Newsletter {
         };
         match session.offer(&email).await {
             Ok(()) => self.hand_over(mailing, mail, &row, session).await,
-            Err(Refused::Recipient(detail)) => {
-                let refused = mail.refused(&detail, self.clock.now());
-                if self.store.write_mail(mail, &refused).await? {
-                    let limit = self.settings.bounces_max;
-                    Self::changed(self.subscribers().bounce(row.id, limit).await)?;
-                }
-                Ok(Next::AtOnce)
-            }
-            Err(Refused::Deferred(detail)) => {
-                let deferred = mail.deferred(&detail, self.clock.now());
-                self.store.write_mail(mail, &deferred).await?;
-                Ok(Next::AtOnce)
-            }
-            Err(Refused::Server(failure)) => {
-                let (detail, after) = (failure.detail, failure.retry_after);
-                self.server_failed(mailing, &detail, after)
-                    .await
-                    .map(Next::Stop)
-            }
+            Err(refused) => self.refused(mailing, mail, refused).await,
         }
+    }
+
+    /// Writes down that a recipient does not have it. Whoever is refused for good, or was put off
+    /// for as long as we try, has it counted against them if it is about them.
+    async fn refused(
+        &self,
+        mailing: &Mailing,
+        mail: &Mail,
+        refused: Refused,
+    ) -> Result<Next, Error> {
+        let now = self.clock.now();
+        let (next, refusal): (Mail, Refusal) = match refused {
+            Refused::Recipient(refusal) => (mail.refused(&refusal.detail, now), refusal),
+            Refused::Deferred(refusal) => (mail.deferred(&refusal.detail, now), refusal),
+            Refused::Server(failure) => {
+                let (detail, after) = (failure.detail, failure.retry_after);
+                let stopped = self.server_failed(mailing, &detail, after);
+                return stopped.await.map(Next::Stop);
+            }
+        };
+        let ours = self.store.write_mail(mail, &next).await?;
+        if ours && next.retry_at.is_none() && refusal.is_bounce {
+            let limit = self.settings.bounces_max;
+            Self::changed(self.subscribers().bounce(mail.subscriber_id, limit).await)?;
+        }
+        Ok(Next::AtOnce)
     }
 
     /// The recipient is accepted: writes that it is being sent, sends, writes the answer.
@@ -202,7 +211,11 @@ impl Newsletter {
         let sent = tokio::select! {
             biased;
             sent = session.hand_over() => sent,
-            () = self.sleeper.until(over_at) => unanswered(),
+            () = self.sleeper.until(over_at) => Ok(unanswered()),
+        };
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(refused) => return self.refused(mailing, &started, refused).await,
         };
         let (next, now) = (sent.clone(), self.clock.now());
         let ended = match &sent {
@@ -277,7 +290,7 @@ impl Newsletter {
         Ok(Email {
             to: row.address.clone(),
             written: written.map_err(|why| why.to_string())?,
-            message_id: format!("{}.{}.{revision}.{}", id.name, id.date, row.id),
+            message_id: Ours::Edition(id, row.id).message_id(revision),
             unsubscribe_url: Some(unsubscribe_url),
         })
     }

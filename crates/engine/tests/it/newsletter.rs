@@ -17,12 +17,13 @@ use almanack_core::{
     locked,
     newsletter::{
         Address, Mailing, Subscriber,
+        bounce::{Effect, Ours, Refusal, Report},
         link::{LinkSigner, Purpose},
         mailing::{Mail, MailCounts, State},
         port::{
             Around, Confirmation, Email, MailServer, MailSession, MailWriter, Refused, Written,
         },
-        subscriber::State as Subscribed,
+        subscriber::{Added, State as Subscribed},
     },
     signature::Verifier,
     store::{Error, Result, Store, SubscriberFilter},
@@ -101,7 +102,11 @@ impl MailWriter for Plain {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     NoSuchUser,
+    /// Refuses it only when it has the content.
+    NoSuchUserAfter,
     Later,
+    /// Takes no mail of ours for this address.
+    Blocked,
     /// Takes the message and never answers.
     Unanswered,
     /// Refuses everybody from here on, once.
@@ -134,6 +139,13 @@ impl MailServer for Server {
     }
 }
 
+fn refusal(detail: &str, is_bounce: bool) -> Refusal {
+    Refusal {
+        detail: detail.to_owned(),
+        is_bounce,
+    }
+}
+
 fn transient(detail: &str) -> Failure {
     Failure::new(FailureClass::Transient, detail)
 }
@@ -144,26 +156,30 @@ impl MailSession for Connection {
         let to = email.to.to_string();
         let mut inboxes = locked(&self.server.0);
         match inboxes.faults.get(&to).copied() {
-            Some(Fault::NoSuchUser) => return Err(Refused::Recipient("550".to_owned())),
-            Some(Fault::Later) => return Err(Refused::Deferred("450".to_owned())),
+            Some(Fault::NoSuchUser) => return Err(Refused::Recipient(refusal("550", true))),
+            Some(Fault::Later) => return Err(Refused::Deferred(refusal("450", true))),
+            Some(Fault::Blocked) => return Err(Refused::Deferred(refusal("550 5.7.1", false))),
             Some(Fault::Down) => {
                 inboxes.faults.remove(&to);
                 return Err(Refused::Server(transient("421 closing")));
             }
-            Some(Fault::Unanswered) | None => {}
+            Some(Fault::Unanswered | Fault::NoSuchUserAfter) | None => {}
         }
         self.offered = Some((to, email.written.subject.clone()));
         Ok(())
     }
 
-    async fn hand_over(&mut self) -> Sent {
+    async fn hand_over(&mut self) -> std::result::Result<Sent, Refused> {
         let (to, subject) = self.offered.take().unwrap();
         let mut inboxes = locked(&self.server.0);
+        if inboxes.faults.get(&to) == Some(&Fault::NoSuchUserAfter) {
+            return Err(Refused::Recipient(refusal("550 5.1.1", true)));
+        }
         inboxes.subjects.push(subject);
         *inboxes.arrived.entry(to.clone()).or_default() += 1;
         match inboxes.faults.remove(&to) {
-            Some(Fault::Unanswered) => Sent::Unknown(transient("cut off")),
-            _ => Sent::Confirmed { receipt: None },
+            Some(Fault::Unanswered) => Ok(Sent::Unknown(transient("cut off"))),
+            _ => Ok(Sent::Confirmed { receipt: None }),
         }
     }
 
@@ -210,6 +226,16 @@ fn reader(n: usize) -> String {
 }
 
 impl World {
+    /// The subscriber of a number.
+    async fn reader(&self, n: usize) -> Subscriber {
+        let address = Address::parse(&reader(n)).unwrap();
+        let found = self
+            .store
+            .find_subscriber(EditionName::default(), &address)
+            .await;
+        found.unwrap().unwrap()
+    }
+
     async fn new() -> Self {
         let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
         let people = (0..READERS).map(|n| (Address::parse(&reader(n)).unwrap(), None));
@@ -414,15 +440,111 @@ async fn ed_43_refused_recipients_stop_nobody_and_bounce() {
         store: Arc::clone(&world.store),
         clock: world.clock.clone(),
     };
-    let address = Address::parse(&reader(3)).unwrap();
-    let row = world
-        .store
-        .find_subscriber(EditionName::default(), &address)
-        .await;
-    let row = row.unwrap().unwrap();
+    let row = world.reader(3).await;
     assert_eq!((row.state, row.bounces), (Subscribed::Confirmed, 1));
     let row = subscribers.bounce(row.id, 2).await.unwrap();
     assert_eq!(row.state, Subscribed::Bounced, "the second in a row");
+}
+
+/// Whoever is refused after the content, or put off for as long as we try, has it counted; whoever
+/// is refused because of us has not.
+#[tokio::test]
+async fn ed_43_only_refusals_that_are_about_the_recipient_count() {
+    let world = World::new().await;
+    world.fault(3, Fault::NoSuchUserAfter);
+    world.fault(4, Fault::Later);
+    world.fault(5, Fault::Blocked);
+    let handler = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    world.finish(&handler).await;
+    let counts = world.counts().await;
+    assert_eq!((counts.confirmed, counts.failed), (22, 3), "{counts:?}");
+    for (n, bounces, attempts) in [(3, 1, 1), (4, 1, 12), (5, 0, 12), (6, 0, 1)] {
+        let row = world.reader(n).await;
+        let mail = world.store.load_mail(id(), row.id).await.unwrap().unwrap();
+        assert_eq!((row.bounces, mail.attempts), (bounces, attempts), "{n}");
+    }
+}
+
+#[tokio::test]
+async fn ed_43_a_message_that_comes_back_counts_once() {
+    let world = World::new().await;
+    let handler = world.handler(Arc::clone(&world.store), OnUnknown::Skip);
+    world.finish(&handler).await;
+    let subscribers = Subscribers {
+        store: Arc::clone(&world.store),
+        clock: world.clock.clone(),
+    };
+    let report = |message, address: Option<usize>, is_bounce| Report {
+        message,
+        address: address.map(|n| Address::parse(&reader(n)).unwrap()),
+        refusal: refusal("5.1.1 gone", is_bounce),
+    };
+    let take = async |report: Report| {
+        let taken = subscribers.take_report(&report, |_| 2).await;
+        taken.map(|it| (it.effect, it.subscriber.bounces)).ok()
+    };
+    let two = Ours::Edition(id(), world.reader(2).await.id);
+    assert_eq!(
+        take(report(Some(two), None, true)).await,
+        Some((Effect::Counted, 1))
+    );
+    assert_eq!(
+        take(report(Some(two), None, true)).await,
+        Some((Effect::None, 1)),
+        "once"
+    );
+    // By its address alone, and about something else than the address.
+    assert_eq!(
+        take(report(None, Some(3), true)).await,
+        Some((Effect::Counted, 1))
+    );
+    assert_eq!(
+        take(report(None, Some(4), false)).await,
+        Some((Effect::Noted, 0))
+    );
+    // What nobody sent, and nobody who reads it.
+    let never = Ours::Edition(date(2026, 2, 1).into(), world.reader(5).await.id);
+    assert_eq!(
+        take(report(Some(never), None, true)).await,
+        Some((Effect::None, 0))
+    );
+    assert_eq!(take(report(None, Some(999), true)).await, None);
+    assert_eq!(take(report(None, None, true)).await, None);
+    let counts = world.counts().await;
+    assert_eq!((counts.confirmed, counts.failed), (22, 3), "{counts:?}");
+    let mail = world.store.load_mail(id(), world.reader(2).await.id).await;
+    let detail = mail.unwrap().unwrap().detail;
+    assert_eq!(detail.as_deref(), Some("bounced later: 5.1.1 gone"));
+}
+
+#[tokio::test]
+async fn ed_43_a_confirmation_that_comes_back_ends_the_request() {
+    let world = World::new().await;
+    let subscribers = Subscribers {
+        store: Arc::clone(&world.store),
+        clock: world.clock.clone(),
+    };
+    let eve = Address::parse("eve@site.example").unwrap();
+    let (added, row) = subscribers.invite(weekly(), &eve, None).await.unwrap();
+    assert_eq!(added, Added::Asked);
+    let (again, _) = subscribers.ask_again(row.id).await.unwrap();
+    assert_eq!(again, Added::Waiting, "within the hour");
+    let asked = row.asked_at.unwrap();
+    for (at, effect) in [
+        (asked - SignedDuration::from_secs(9), Effect::None),
+        (asked, Effect::Counted),
+        (asked, Effect::None),
+    ] {
+        let report = Report {
+            message: Some(Ours::Confirmation(row.id, at)),
+            address: None,
+            refusal: refusal("5.1.1", true),
+        };
+        let taken = subscribers.take_report(&report, |_| 3).await.unwrap();
+        assert_eq!(taken.effect, effect);
+    }
+    let row = subscribers.load(row.id).await.unwrap();
+    assert_eq!(row.state, Subscribed::Bounced);
 }
 
 #[tokio::test]

@@ -91,9 +91,14 @@ pub(crate) async fn export_subscribers(
     requester: Requester,
 ) -> Answer {
     admit(&requester)?;
+    csv_of(&state, query.filter()?).await
+}
+
+/// Subscribers as a file.
+pub(crate) async fn csv_of(state: &AppState, filter: SubscriberFilter) -> Answer {
     let mut filter = SubscriberFilter {
         limit: EXPORT_STEP,
-        ..query.filter()?
+        ..filter
     };
     let mut text = csv::HEAD.to_owned();
     loop {

@@ -8,8 +8,10 @@
 mod acts;
 mod desk;
 mod document;
+mod ledger;
 mod list;
 mod one;
+mod prompts;
 mod steps;
 mod subscribers;
 mod usage;
@@ -21,6 +23,23 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/editions", get(list::show))
         .route("/ui/editions/subscribers", get(subscribers::show))
+        .route("/ui/editions/subscribers", post(subscribers::add))
+        .route("/ui/editions/subscribers/import", post(subscribers::import))
+        .route("/ui/editions/subscribers/export", get(subscribers::export))
+        .route(
+            "/ui/editions/subscribers/mailings/{date}",
+            get(ledger::mailing),
+        )
+        .route("/ui/editions/subscribers/{id}", get(ledger::subscriber))
+        .route("/ui/editions/subscribers/{id}/ask", post(ledger::ask_again))
+        .route(
+            "/ui/editions/subscribers/{id}/unsubscribe",
+            post(ledger::unsubscribe),
+        )
+        .route(
+            "/ui/editions/subscribers/{id}/remove",
+            get(ledger::ask_removing).post(ledger::remove),
+        )
         .route("/ui/editions/{date}", get(one::show))
         .route("/ui/editions/{date}/document", get(document::show))
         .route("/ui/editions/{date}/run", post(acts::run))

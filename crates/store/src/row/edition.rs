@@ -9,6 +9,7 @@ use almanack_core::{
         delivery::Delivery,
         document::Document,
         ladder::Cause,
+        prompts::Versions,
         revision::RevisionLine,
         story::{CommentNote, Listed, Note, Story, StoryKey, Written},
     },
@@ -135,6 +136,8 @@ struct Details {
     source_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<String>,
+    #[serde(skip_serializing_if = "Versions::is_empty")]
+    prompts: Versions,
 }
 
 impl Details {
@@ -146,6 +149,7 @@ impl Details {
             reading_minutes: story.written.reading_minutes,
             source_name: story.listed.source_name.clone(),
             topic: story.listed.topic.clone(),
+            prompts: story.written.prompts.clone(),
         }
     }
 
@@ -191,6 +195,7 @@ pub(crate) fn story(row: &Row<'_>) -> Result<Story> {
             comment_note: details.comment_note,
             image_url: details.image_url,
             reading_minutes: details.reading_minutes,
+            prompts: details.prompts,
         },
         error_message: row.get(17)?,
         retry_count: row.get(4)?,

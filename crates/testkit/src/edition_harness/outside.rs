@@ -14,6 +14,7 @@ use almanack_core::{
             Article, BadTemplate, Failure, FailureClass, Length, Publisher, Reader, Renderer,
             Sensitivity, StorySource, Text, Wanted, Writer,
         },
+        prompts::Prompts,
         quote::Comment,
         story::{Listed, StoryKey},
         summary::extract,
@@ -101,6 +102,10 @@ impl Reader for EditionHarness {
 impl Writer for EditionHarness {
     fn name(&self) -> &'static str {
         "harness"
+    }
+
+    fn prompts(&self) -> Option<&Prompts> {
+        Some(&self.prompts)
     }
 
     async fn titles(

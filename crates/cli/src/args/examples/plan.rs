@@ -425,6 +425,21 @@ pub(super) const PLAN: &[Example] = &[
             "almanack edition usage weekly --month 2026-01",
         ],
     ),
+    (
+        "edition prompts",
+        &[
+            "almanack edition prompts",
+            "almanack edition prompts weekly",
+        ],
+    ),
+    (
+        "edition mailing",
+        &[
+            "almanack edition mailing 2026-01-31",
+            "almanack edition mailing weekly --state failed",
+        ],
+    ),
+    ("edition bounce", &["almanack edition bounce < report.eml"]),
     ("edition history", &["almanack edition history 2026-01-31"]),
     ("edition preview", &["almanack edition preview"]),
     (
@@ -451,7 +466,18 @@ pub(super) const PLAN: &[Example] = &[
     ),
     (
         "edition subscriber add",
-        &["almanack edition subscriber add anna@example.org --language en"],
+        &[
+            "almanack edition subscriber add anna@example.org --language en",
+            "almanack edition subscriber add anna@example.org --confirm",
+        ],
+    ),
+    (
+        "edition subscriber show",
+        &["almanack edition subscriber show 17"],
+    ),
+    (
+        "edition subscriber ask",
+        &["almanack edition subscriber ask 17"],
     ),
     (
         "edition subscriber remove",

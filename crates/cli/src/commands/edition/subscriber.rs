@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::ledger;
 use crate::commands::prelude::*;
 
 const MEDIA_TYPE: &str = "text/csv";
@@ -49,12 +50,20 @@ pub(super) async fn run(client: &Client, command: &SubscriberCommand, output: &m
             address,
             edition,
             language,
+            confirm,
         } => {
-            let body = json!({ "address": address, "edition": edition, "language": language });
+            let body = json!({ "address": address, "edition": edition, "language": language, "confirm": confirm });
             let answer = client
                 .call(Call::post(&["subscribers"]).json(&body))
                 .await?;
             output.report(&answer, added)
+        }
+        SubscriberCommand::Show { id, limit } => {
+            ledger::of_subscriber(client, *id, *limit, output).await
+        }
+        SubscriberCommand::Ask { id } => {
+            let call = Call::post(&["subscribers", &id.to_string(), "confirmation"]);
+            output.report(&client.call(call).await?, added)
         }
         SubscriberCommand::Remove { id } => {
             let call = Call::delete(&["subscribers", &id.to_string()]);
@@ -87,6 +96,10 @@ fn filtered(call: Call, which: &SubscriberFilterArguments) -> Call {
 fn added(answer: &Value) -> String {
     let address = text(&answer["subscriber"]["address"]);
     match answer["added"].as_str() {
+        Some("asked") => format!("A mail with a link is on its way to {address}"),
+        Some("waiting") => format!(
+            "No change: {address} got a mail with a link within the hour, or five in a month"
+        ),
         Some("existing") => format!("No change: {address} is subscribed already"),
         Some("ended") => format!(
             "No change: {address} is {}; only its holder can subscribe again",

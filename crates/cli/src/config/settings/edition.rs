@@ -14,11 +14,12 @@ mod model;
 mod named;
 mod pages;
 mod post;
+mod prompts;
 mod quality;
 mod stories;
 mod ticks;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_adapters::{publish::post::Service, telegram::BotToken};
 use almanack_core::{
@@ -28,6 +29,7 @@ use almanack_core::{
         delivery::OnUnknown,
         hold::OnSilence,
         port::Sensitivity,
+        prompts::Prompts,
         rules::{Rules, STORIES_MAX},
     },
     secret::COVER,
@@ -53,7 +55,7 @@ use super::{
     prelude::*,
 };
 
-sections! { Switch; stories; pages; model; caps; quality; destination }
+sections! { Switch; stories; pages; model; prompts; caps; quality; destination }
 
 /// Variables of the original setup that other programs use, too.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -312,6 +314,8 @@ pub(crate) struct Edition {
     pub(crate) model: Option<Model>,
     /// Models that stand in for it, in this order.
     pub(crate) fallback: Vec<Model>,
+    /// What they are told.
+    pub(crate) prompts: Arc<Prompts>,
     /// How much it may cost.
     pub(crate) caps: Caps,
     /// Where editions go, besides this server's own pages.
@@ -343,6 +347,7 @@ impl Edition {
             stories: stories::read(reader),
             pages: pages::read(reader),
             caps: caps::read(reader, &models),
+            prompts: Arc::new(prompts::read(reader, !models.is_empty())),
             model,
             fallback,
             destinations: Destinations::read(reader, public),

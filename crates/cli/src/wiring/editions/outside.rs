@@ -65,7 +65,10 @@ pub(super) fn outside(
 /// The same outside, with what editions share.
 pub(super) fn sharing(outside: Outside, texts: &Arc<SharedTexts>, edition: &Edition) -> Outside {
     let keys = &edition.keys;
-    let models: Vec<&model::Settings> = edition.models().collect();
+    let models: Vec<_> = edition
+        .models()
+        .map(|model| (&model.base_url, &model.model))
+        .collect();
     let by = format!("{}\n{models:?}", keys.language);
     Outside {
         source: Arc::new(SharedStories {
@@ -213,6 +216,7 @@ fn writer(
         let settings = model::Settings {
             language: edition.keys.language.clone(),
             summary_chars,
+            prompts: Arc::clone(&edition.prompts),
             // Whoever has a stand-in is not waited for.
             tries_more: if index + 1 == models.len() {
                 model.tries_more

@@ -7,7 +7,7 @@ use almanack_lab::smtp::{self, Fault, Message};
 use almanack_testkit::postgres::Schema;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{World, run};
+use super::{World, date, run};
 use crate::{
     api::client,
     harness::Home,
@@ -237,6 +237,7 @@ async fn ed_43_a_reader_subscribes_confirms_reads_and_leaves_with_one_click() {
     })
     .await;
     check_message(&mail, address);
+    check_bounce(&home, &mail).await;
     let leave = mail.header("List-Unsubscribe").unwrap();
     let leave = leave.trim_matches(['<', '>']).to_owned();
     let looked = client().get(&leave).send().await.unwrap();
@@ -263,6 +264,34 @@ async fn ed_43_a_reader_subscribes_confirms_reads_and_leaves_with_one_click() {
     for hidden in ["ada@", "/confirm/1", "/unsubscribe/1", "whsec_"] {
         assert!(!notes.to_lowercase().contains(hidden), "{hidden}: {notes}");
     }
+}
+
+/// The message comes back: the ledger says so, and it counts once.
+async fn check_bounce(home: &Home, mail: &Message) {
+    let message_id = mail.header("Message-ID").unwrap();
+    let report = format!(
+        "From: MAILER-DAEMON@mx.example\n\
+         Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n\
+         --b\nContent-Type: message/delivery-status\n\n\
+         Final-Recipient: rfc822; ada@site.example\nAction: failed\nStatus: 5.2.2\n\n\
+         --b\nContent-Type: text/rfc822-headers\n\nMessage-ID: {message_id}\n\n--b--\n"
+    );
+    let day = date(home);
+    until_done(home).await;
+    for expected in [
+        "Bounce 1 of ada@site.example: 5.2.2",
+        "No change: the message",
+    ] {
+        let ran =
+            tokio::task::block_in_place(|| home.run_with_input(&["edition", "bounce"], &report));
+        assert_eq!(ran.code, 0, "{ran}");
+        assert!(ran.data.contains(expected), "{ran}");
+    }
+    let ran = run(home, &["edition", "mailing", &day, "--state", "failed"]).await;
+    assert!(ran.data.contains("ada@site.example"), "{ran}");
+    assert!(ran.data.contains("bounced later: 5.2.2"), "{ran}");
+    let ran = run(home, &["edition", "subscriber", "show", "1"]).await;
+    assert!(ran.data.contains("bounced later: 5.2.2"), "{ran}");
 }
 
 fn check_message(mail: &Message, address: SocketAddr) {

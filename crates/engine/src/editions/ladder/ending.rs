@@ -3,7 +3,8 @@
 use almanack_core::edition::{
     ladder::{Cause, Rung},
     port::{Article, Failure, FailureClass, Length},
-    reading,
+    prompts::{Kind, Versions},
+    quote, reading,
     story::{CommentNote, Note, Written},
     turn::Ending,
 };
@@ -96,10 +97,33 @@ impl Editions {
         if let Err(ending) = take_comments(parts, tried, &mut written) {
             return ending;
         }
+        written.prompts = self.prompts_of(&written);
         match written.degraded_by {
             None => Ending::Completed(written),
             Some(_) => Ending::Degraded(written, retry_after.max(cap_frees_after)),
         }
+    }
+
+    /// By which prompts a story was written: as far as a model wrote it, and it is no quotation.
+    fn prompts_of(&self, written: &Written) -> Versions {
+        let summed_up = matches!(written.note, None | Some(Note::ShortSummary));
+        let comments = written.comment_summary.as_deref();
+        let wrote = [
+            (Kind::Titles, written.title.is_some()),
+            (
+                Kind::Summary,
+                summed_up && written.content_summary.is_some(),
+            ),
+            (
+                Kind::Comments,
+                comments.is_some_and(|text| quote::parse(text).is_empty()),
+            ),
+        ];
+        let wrote = wrote.into_iter().filter(|(_, is_written)| *is_written);
+        let prompts = self.outside.writer.prompts();
+        prompts.map_or_else(Versions::new, |prompts| {
+            prompts.versions(wrote.map(|(kind, _)| kind))
+        })
     }
 
     /// Puts in what the page gave; how long the model wants to be left alone, if it said so.

@@ -1,6 +1,8 @@
 //! Several editions side by side, and what they share (ED-37); no story twice (ED-40).
 
-use almanack_core::edition::{EditionName, hold::Approval, port::FailureClass, turn::Meant};
+use almanack_core::edition::{
+    EditionName, hold::Approval, port::FailureClass, prompts::Kind, turn::Meant,
+};
 use almanack_engine::editions::{
     Outside,
     shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
@@ -13,6 +15,7 @@ on_both!(
     ed_37_what_two_editions_share_is_fetched_and_paid_once,
     ed_37_editions_that_work_at_once_share_and_stay_apart,
     ed_37_another_language_shares_pages_and_no_summary,
+    ed_37_a_changed_prompt_shares_nothing_with_the_old_one,
     ed_37_a_reset_reads_everything_again,
     ed_40_no_story_twice_within_the_stated_days,
     ed_40_repeats_are_allowed_after_these_days_and_between_names,
@@ -186,6 +189,35 @@ async fn ed_37_another_language_shares_pages_and_no_summary(store: Arc<dyn Store
         count_calls(&calls, |call| matches!(call, Call::Titles(_))),
         1
     );
+}
+
+/// A story says by which prompts it was written, and only what these wrote is shared.
+async fn ed_37_a_changed_prompt_shares_nothing_with_the_old_one(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, EditionHarness::with(3));
+    let texts = room.texts();
+    let before = run(&room.edition("default", (1, 3), &texts)).await;
+    room.news.forget_calls();
+    room.news = room.news.told(Kind::Summary, "Write for children. {data}");
+    let after = run(&room.edition("children", (1, 3), &texts)).await;
+    let calls = room.news.calls();
+    let articles = |call: &Call| matches!(call, Call::Summary(of) if of.starts_with("article"));
+    assert_eq!(count_calls(&calls, articles), 3, "{calls:?}");
+    let others = |call: &Call| {
+        matches!(call, Call::Page(_) | Call::Titles(_) | Call::Comments(_))
+            || matches!(call, Call::Summary(_)) && !articles(call)
+    };
+    assert_eq!(count_calls(&calls, others), 0, "what it did not write");
+    let outside = room.news.outside();
+    let prompts = outside.writer.prompts().unwrap();
+    for (old, new) in before.stories.iter().zip(&after.stories) {
+        let kinds = [Kind::Titles, Kind::Summary, Kind::Comments];
+        assert_eq!(new.written.prompts, prompts.versions(kinds));
+        let others: Vec<Kind> = prompts
+            .others(&old.written.prompts)
+            .map(|(kind, _)| kind)
+            .collect();
+        assert_eq!(others, [Kind::Summary]);
+    }
 }
 
 async fn ed_37_a_reset_reads_everything_again(store: Arc<dyn Store>) {

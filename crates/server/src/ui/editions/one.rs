@@ -9,7 +9,7 @@ use almanack_core::edition::story::{self, Story};
 use almanack_core::edition::{Account, Edition, batch::Batch};
 use almanack_engine::editions::{Editions, Status};
 
-use super::{acts, desk, document, steps, usage, words};
+use super::{acts, desk, document, prompts, steps, usage, words};
 use crate::editions::{Dated, editions_of};
 use crate::picture::burn;
 use crate::picture::grid::{self, Square};
@@ -48,6 +48,9 @@ pub(crate) async fn show(Dated(id): Dated, sought: Sought<Query>) -> Answer {
         }
         (section("revisions", lang.pick("Revisions", "修订历史"), &desk::history(&viewer, &revisions)))
         (section("document", lang.pick("Document", "文档"), &preview))
+        @if let Some(prompts) = prompts::show(&viewer, editions) {
+            (section("prompts", lang.pick("Prompts", "提示词"), &prompts))
+        }
         (Equivalent::call("GET", format!("/api/v1/editions/{id}")).cli(["edition", "status", &day]).show(&viewer))
     };
     Ok(page(&viewer, Place::Editions, &title(lang, id), &body).into_response())
@@ -97,7 +100,7 @@ fn done(lang: Lang, code: &str) -> Option<&'static str> {
 fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let lang = viewer.lang;
     let account = &status.account;
-    let stories = stories(viewer, &account.stories, account.edition.revision > 0);
+    let stories = stories(viewer, editions, account);
     let batches = batches(viewer, status, editions.settings.rules.budget);
     html! {
         (section("state", lang.pick("Status", "状态"), &html! {
@@ -166,10 +169,10 @@ fn degraded(lang: Lang, account: &Account) -> Markup {
 }
 
 /// The stories: an overview, and each with its result.
-fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
-    let lang = viewer.lang;
+fn stories(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
+    let (lang, stories) = (viewer.lang, &account.stories);
     if stories.is_empty() {
-        return empty(words! { lang, are_pruned;
+        return empty(words! { lang, account.edition.revision > 0;
             true => "The stories were deleted after their retention period; the document is kept.",
                 "文章已超过保留期限被删除，文档仍然保留。";
             false => "The story list has not been fetched yet.", "尚未获取文章列表。";
@@ -198,6 +201,7 @@ fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
                 @if let Some(cause) = story.written.degraded_by { " (" (words::cause(lang, cause)) ")" }
                 @if let Some(error) = &story.error_message { " " span class="bad" { (lang.english(error)) } }
                 @if story.written.note.is_none() && story.error_message.is_none() { (dash()) }
+                " " (prompts::others(lang, editions.outside.writer.prompts(), story))
             }
         }
         "Retries", "重试" {

@@ -42,6 +42,7 @@ impl<'a> Day<'a> {
         for minutes in BEGINS..0 {
             self.minute(minutes).await;
         }
+        edition_fixture::mail_yesterday(&self.stage.world).await;
     }
 
     async fn minute(&mut self, minutes: i64) {

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    edition::{plan::Requester, port},
+    edition::{EditionName, plan::Requester, port},
+    newsletter::{Address, Mailing},
     source::{
         check::{Document, FailureClass, Look},
         entry::FoundEntry,
     },
+    store::NewsletterStore as _,
+    time::Clock as _,
 };
 use almanack_engine::{
     editions::Unwatched,
@@ -15,7 +18,7 @@ use almanack_engine::{
     watch::{Watch, WatchSettings, Watching},
 };
 use almanack_testkit::edition_harness::{Call, InjectedFault};
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, civil::date};
 use serde_json::json;
 
 use super::served::Stage;
@@ -170,4 +173,24 @@ async fn watch(stage: &Stage) {
     let (store, clock) = (stage.world.store.clone(), stage.world.clock.clone());
     let mut watch = Watch::new(store, clock, Reloadable::new(watching));
     watch.round_of_editions().await.unwrap();
+}
+
+/// Yesterday's edition is mailed to three people: one has it, one is refused, one waits.
+pub(super) async fn mail_yesterday(world: &World) {
+    let (store, now) = (&world.store, world.clock.now());
+    let people = (1..=3).map(|n| format!("reader{n}@site.example"));
+    let people = people.map(|it| (Address::parse(&it).unwrap(), None));
+    let added = store.add_subscribers(EditionName::default(), people.collect(), now);
+    added.await.unwrap();
+    let id = date(2026, 1, 4).into();
+    let mailing = Mailing::new(id, 1, now);
+    assert!(store.create_mailing(&mailing).await.unwrap());
+    store.fill_mailing(id, 10, now).await.unwrap();
+    let mails = store.load_due_mails(id, now, 10).await.unwrap();
+    let began = mails[0].started(now, now);
+    let sent = began.confirmed(Some("250 2.0.0 queued as 4XK1"), now);
+    let refused = mails[1].refused("550 5.1.1 no such user", now);
+    for (seen, next) in [(&mails[0], &began), (&began, &sent), (&mails[1], &refused)] {
+        assert!(store.write_mail(seen, next).await.unwrap());
+    }
 }

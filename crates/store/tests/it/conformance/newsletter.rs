@@ -9,7 +9,7 @@ use almanack_core::{
         mailing::{self, Mail, MailCounts, State as MailingState},
         subscriber::{self, Added, State},
     },
-    store::{Store, SubscriberFilter},
+    store::{MailFilter, Store, SubscriberFilter},
     task::Status,
 };
 use almanack_testkit::fixture::{START, at};
@@ -262,4 +262,50 @@ pub(crate) async fn ed_43_what_failed_waits_and_ends(store: Arc<dyn Store>) {
     );
     assert_eq!(due(&*store, 30).await, [deferred]);
     assert_eq!(rows[1].subscriber_id, SubscriberId(2), "which has ended");
+}
+
+pub(crate) async fn ed_43_the_ledger_is_read_by_mailing_and_by_subscriber(store: Arc<dyn Store>) {
+    subscribed(&*store, 5).await;
+    let other = EditionId::new(edition(), date(2026, 1, 11));
+    for id in [id(), other] {
+        let mailing = Mailing::new(id, 1, START);
+        store.create_mailing(&mailing).await.expect("created");
+        store.fill_mailing(id, 10, START).await.expect("filled");
+    }
+    let seen = due(&*store, 0).await;
+    for mail in &seen[1..4] {
+        let refused = mail.refused("550 no such user", at(1));
+        assert!(store.write_mail(mail, &refused).await.expect("written"));
+    }
+    let mut filter = MailFilter {
+        id: id(),
+        state: Some(Row::Failed),
+        after: None,
+        limit: 2,
+    };
+    let page = store.list_mails(&filter).await.expect("a page");
+    let whom: Vec<_> = page.rows.iter().map(|(_, to)| to.clone()).collect();
+    assert_eq!(whom, [address("reader1"), address("reader2")]);
+    assert_eq!(page.rows[0].0, seen[1].refused("550 no such user", at(1)));
+    filter.after = page.next;
+    let rest = store.list_mails(&filter).await.expect("a page");
+    assert_eq!((rest.rows.len(), rest.next), (1, None));
+    filter.state = None;
+    (filter.after, filter.limit) = (None, 10);
+    let all = store.list_mails(&filter).await.expect("a page");
+    assert_eq!(all.rows.len(), 5);
+    let to = seen[2].subscriber_id;
+    let days = async |before, limit| {
+        let mails = store.mails_to(to, before, limit).await.expect("mails");
+        assert!(mails.iter().all(|mail| mail.subscriber_id == to));
+        mails.iter().map(|mail| mail.id).collect::<Vec<_>>()
+    };
+    assert_eq!(days(None, 10).await, [other, id()], "newest day first");
+    assert_eq!(days(None, 1).await, [other]);
+    assert_eq!(days(Some(other.date), 10).await, [id()]);
+    assert_eq!(days(Some(id().date), 10).await, []);
+    let one = store.load_mail(id(), to).await.expect("loaded");
+    assert_eq!(one.map(|mail| mail.state), Some(Row::Failed));
+    let none = store.load_mail(id(), SubscriberId(99)).await;
+    assert_eq!(none.expect("loaded"), None);
 }

@@ -48,6 +48,7 @@ macro_rules! conformance {
                 ed_43_every_confirmed_subscriber_has_one_row,
                 ed_43_of_two_nodes_one_may_send,
                 ed_43_what_failed_waits_and_ends,
+                ed_43_the_ledger_is_read_by_mailing_and_by_subscriber,
             ]
             bulk: [
                 wk_07_a_bulk_change_is_written_with_its_task,
