@@ -169,7 +169,9 @@ mod teeth {
             asks: &[PermitRequest],
         ) -> Result<Vec<PermitGrant>> {
             let mut asks = asks.to_vec();
-            asks.iter_mut().for_each(|ask| ask.at_once = 1_000);
+            for ask in &mut asks {
+                ask.at_once = 1_000;
+            }
             below.request_permits(visitor, &asks).await
         }
     }

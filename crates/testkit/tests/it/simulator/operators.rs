@@ -25,7 +25,7 @@ use super::{
 pub(super) enum Operation {
     Pause(Kind, Option<Timestamp>),
     Resume(Kind),
-    Change(BulkRequest),
+    Change(Box<BulkRequest>),
     Stop(BulkId),
 }
 
@@ -90,17 +90,17 @@ fn kinds() -> [Kind; 3] {
     [PUBLISH, "AUDIT", NARROW].map(kind)
 }
 
-fn change(kind: Kind, action: Action, by_s: Option<i64>) -> BulkRequest {
+fn change(kind: Kind, action: Action, by_s: Option<i64>) -> Box<BulkRequest> {
     let filter = TaskFilter {
         kind: Some(kind),
         ..TaskFilter::default()
     };
-    BulkRequest {
+    Box::new(BulkRequest {
         action,
         by_s,
         to: None,
         filter,
-    }
+    })
 }
 
 /// Carries out what was requested, as the API of a process does. What is refused changes nothing.
@@ -121,7 +121,7 @@ pub(super) async fn operate(
             of_kinds(kinds::pause(store, &known, &kind, pausing, now).await)
         }
         Operation::Resume(kind) => of_kinds(kinds::resume(store, &known, &kind, origin, now).await),
-        Operation::Change(request) => of_bulks(bulks.start(request, None, origin).await),
+        Operation::Change(request) => of_bulks(bulks.start(*request, None, origin).await),
         Operation::Stop(id) => of_bulks(bulks.cancel(id, origin).await),
     };
     failed.map_or(Ok(Vec::new()), Err)
