@@ -4,7 +4,7 @@
 //! [`Board`] contains nothing else: no target, no error, no other name. What is not on the board is
 //! unknown, whether it exists or not, so whoever asks for names learns nothing.
 //!
-//! Strangers cannot load the database: a board is kept for a minute, all who ask meanwhile get the
+//! Requests cannot load the database: a board is kept for a minute, all who ask meanwhile get the
 //! same one, and each count reads a bounded number of rows. Days that are over are counted once an
 //! hour, today and yesterday every time.
 

@@ -112,7 +112,7 @@ pub struct EditionHarness {
     listed: (u32, u32),
     /// Whether its writer opens editions.
     opens: bool,
-    /// What its writer is told.
+    /// The prompts of its writer.
     prompts: Arc<Prompts>,
 }
 
@@ -156,9 +156,9 @@ impl EditionHarness {
         }
     }
 
-    /// The same harness, whose writer is told this.
+    /// The same harness, whose writer gets this prompt.
     #[must_use]
-    pub fn told(self, kind: Kind, text: &str) -> Self {
+    pub fn prompted(self, kind: Kind, text: &str) -> Self {
         Self {
             prompts: prompts(&[(kind, text.to_owned())].into()),
             ..self

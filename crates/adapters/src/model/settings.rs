@@ -35,7 +35,7 @@ pub struct Settings {
     pub wait_max: SignedDuration,
     /// How long a summary may be, in characters.
     pub summary_chars: usize,
-    /// What it is told.
+    /// The prompts that it gets.
     pub prompts: Arc<Prompts>,
     /// What its tokens cost; none where nobody counts money.
     pub price: Option<Price>,

@@ -108,7 +108,7 @@ pub(crate) enum EditionCommand {
         #[arg(long, value_name = "MONTH")]
         month: Option<String>,
     },
-    /// Show what models are told, with a version of each prompt
+    /// Show the prompts that models get, with a version of each prompt
     Prompts {
         /// Name of the edition [default: the one without a name]
         #[arg(value_name = "NAME")]

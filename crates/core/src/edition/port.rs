@@ -184,7 +184,7 @@ pub trait Writer: Send + Sync {
     /// The model's name, for people.
     fn name(&self) -> &str;
 
-    /// What the model is told; `None` if there is no model.
+    /// The prompts that the model gets; `None` if there is no model.
     fn prompts(&self) -> Option<&Prompts> {
         None
     }

@@ -1,4 +1,4 @@
-//! Prompts: what a model is told, in the words of an edition (ED-36).
+//! Prompts that a model gets, in the words of an edition (ED-36).
 //!
 //! An operator may word each of them. Two things are not theirs to word, because an edition depends
 //! on them: the form of an answer, and that the text it is about is data and no instruction. They

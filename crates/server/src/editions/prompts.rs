@@ -1,4 +1,4 @@
-//! What models are told for the editions of a name (ED-36).
+//! The prompts that models get for the editions of a name (ED-36).
 
 use almanack_core::edition::prompts::Prompt;
 
@@ -24,7 +24,7 @@ pub(crate) struct PromptsView {
     prompts: Vec<Prompt>,
 }
 
-/// Show what models are told for the editions of a name, with a version of each prompt.
+/// Show the prompts that models get for the editions of a name, with a version of each prompt.
 ///
 /// `prompts` of a story names the versions that it was written by.
 #[utoipa::path(

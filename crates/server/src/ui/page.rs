@@ -162,7 +162,7 @@ fn whom(viewer: &Viewer) -> Markup {
 
 fn foot(viewer: &Viewer) -> Markup {
     let (lang, zone) = (viewer.lang, viewer.zone_name());
-    // Strangers need not know which version it is.
+    // Unknown clients need not know which version it is.
     let version = viewer.requester.as_ref().map(|_| viewer.version);
     html! {
         footer {

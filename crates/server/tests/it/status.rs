@@ -1,4 +1,4 @@
-//! The public status page: what strangers see of a guarded node.
+//! The public status page: what unknown clients see of a guarded node.
 
 use almanack_core::{edition::EditionName, finish::Outcome, plan::ScheduleName};
 use almanack_core::{store::TokenStore as _, token::Scope};
@@ -181,7 +181,7 @@ async fn a_day_that_is_over_keeps_its_numbers() {
 }
 
 #[tokio::test]
-async fn strangers_get_the_same_board_for_a_minute() {
+async fn everybody_gets_the_same_board_for_a_minute() {
     let world = world(Some(showing(&["nightly"]))).await;
     put(&world, "nightly", WEBHOOK).await;
     fire(&world, 1, &DONE).await;

@@ -1,4 +1,4 @@
-//! `almanack edition prompts`: what models are told, and the version of each prompt (ED-36).
+//! `almanack edition prompts`: the prompts that models get, and the version of each prompt (ED-36).
 
 use crate::commands::prelude::*;
 

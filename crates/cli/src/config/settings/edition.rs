@@ -314,7 +314,7 @@ pub(crate) struct Edition {
     pub(crate) model: Option<Model>,
     /// Models that stand in for it, in this order.
     pub(crate) fallback: Vec<Model>,
-    /// What they are told.
+    /// The prompts that they get.
     pub(crate) prompts: Arc<Prompts>,
     /// How much it may cost.
     pub(crate) caps: Caps,

@@ -1,4 +1,4 @@
-//! What models are told, in an operator's words (ED-36).
+//! The prompts that models get, in an operator's words (ED-36).
 
 use super::{World, date, run};
 use crate::harness::Home;
@@ -65,8 +65,8 @@ fn ed_36_prompts_are_inherited_and_need_a_model() {
 async fn ed_36_a_story_says_by_which_prompts_it_was_written() {
     let world = World::start().await;
     let home = world.everything("sqlite:almanack.db");
-    let told = "ALMANACK_EDITION_PROMPTS_SUMMARY";
-    let home = home.set(told, "Write for sailors, in {language}. {data}");
+    let name = "ALMANACK_EDITION_PROMPTS_SUMMARY";
+    let home = home.set(name, "Write for sailors, in {language}. {data}");
     let ran = run(&home, &["edition", "run"]).await;
     assert_eq!(ran.code, 0, "{ran}");
     let day = date(&home);

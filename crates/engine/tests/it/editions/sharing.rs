@@ -197,7 +197,9 @@ async fn ed_37_a_changed_prompt_shares_nothing_with_the_old_one(store: Arc<dyn S
     let texts = room.texts();
     let before = run(&room.edition("default", (1, 3), &texts)).await;
     room.news.forget_calls();
-    room.news = room.news.told(Kind::Summary, "Write for children. {data}");
+    room.news = room
+        .news
+        .prompted(Kind::Summary, "Write for children. {data}");
     let after = run(&room.edition("children", (1, 3), &texts)).await;
     let calls = room.news.calls();
     let articles = |call: &Call| matches!(call, Call::Summary(of) if of.starts_with("article"));

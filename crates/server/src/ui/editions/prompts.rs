@@ -1,4 +1,4 @@
-//! What models are told, on an edition's page, and which stories other prompts wrote (ED-36).
+//! The prompts that models get, on an edition's page, and which stories other prompts wrote (ED-36).
 
 use almanack_core::edition::prompts::{Kind, Prompts};
 use almanack_core::edition::story::Story;

@@ -1,4 +1,4 @@
-//! `[edition.prompts]`: what a model is told, in the operator's words (ED-36).
+//! `[edition.prompts]`: the prompts that a model gets, in the operator's words (ED-36).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const SECTION: &str = PromptKeys::NAME;
 sections! { PromptKeys }
 
 settings! {
-    /// What models are told; `almanack edition prompts` shows the prompts in force.
+    /// The prompts that models get; `almanack edition prompts` shows the prompts in force.
     struct PromptKeys in "edition.prompts" {
         /// Prompt for titles, with `{format}` and `{data}` in it, and `{language}` if you like.
         /// 标题的提示词，须含 `{format}` 和 `{data}`，可含 `{language}`。
