@@ -44,6 +44,19 @@ describe("signing in", () => {
     await context.close();
   });
 
+  test("a session tries a call of the API from the reference", async () => {
+    const { context, page, seen } = await reader(browser);
+    await signIn(page, stage.reader);
+    await page.waitForURL("**/ui/tasks");
+    await page.goto(`${stage.guarded}/ui/api/kinds`);
+    const list = page.locator("#list_kinds .try");
+    await list.locator("summary").click();
+    await list.getByRole("button", { name: "Send" }).click();
+    await list.locator("[data-status]", { hasText: "200" }).waitFor();
+    assert.deepEqual(seen.problems, []);
+    await context.close();
+  });
+
   test("the right one leads to the page that was requested, and out again", async () => {
     const { context, page, seen } = await reader(browser);
     await signIn(page, stage.admin);

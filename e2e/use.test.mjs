@@ -192,6 +192,28 @@ describe("moving a task", () => {
   }
 });
 
+test("a call is tried from the API reference, and a change asks first", async () => {
+  const { context, page, seen } = await reader(browser);
+  await page.goto(`${stage.open}/ui/api/kinds`);
+  const list = page.locator("#list_kinds .try");
+  await list.locator("summary").click();
+  await list.getByRole("button", { name: "Send" }).click();
+  await list.locator("[data-status]", { hasText: "200" }).waitFor();
+  assert.match(await list.locator("[data-headers]").innerText(), /content-type: application\/json/);
+  assert.match(await list.locator("[data-body]").innerText(), /"kind": "ARTICLE_PUBLISH"/);
+  await shoot(page, "api-tried");
+
+  const asked = [];
+  page.on("dialog", (dialog) => { asked.push(dialog.message()); dialog.dismiss(); });
+  const pause = page.locator("#pause_kind .try");
+  await pause.locator("summary").click();
+  await pause.getByRole("button", { name: "Send" }).click();
+  assert.match(asked.join(), /Really send POST/);
+  assert.ok(await pause.locator(".answer").isHidden(), "nothing was sent");
+  assert.deepEqual(seen.problems, []);
+  await context.close();
+});
+
 test("keys lead around", async () => {
   const { context, page } = await reader(browser);
   await page.goto(`${stage.open}/ui`);

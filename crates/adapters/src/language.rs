@@ -5,6 +5,7 @@ use almanack_core::edition::{
     remark::remark,
     story::{CommentNote, Note},
 };
+use almanack_core::lang::Lang;
 
 /// In which language something is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +24,11 @@ impl Language {
         } else {
             Self::English
         }
+    }
+
+    /// The same, for what core says.
+    pub(crate) fn lang(self) -> Lang {
+        self.choose(Lang::English, Lang::Chinese)
     }
 
     /// How long something takes to read.

@@ -25,6 +25,10 @@ mod range;
 #[cfg(test)]
 mod tests;
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use std::{
     collections::BTreeSet,
     net::{IpAddr, Ipv4Addr},
@@ -38,47 +42,69 @@ pub use origin::Origin;
 
 /// Why an address is not connected to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Refusal {
     /// It cannot be read.
-    #[error("this is not an address; write it like https://news.example.org/feed")]
     Unreadable,
     /// It is not about HTTP.
-    #[error("only addresses that begin with http:// or https:// are called")]
     Scheme,
     /// It names a user, which hides the host and leaks a secret.
-    #[error("the address contains a user name or a password; remove the part before the `@`")]
     Userinfo,
     /// A port that web servers do not use.
-    #[error(
-        "port {port} is not one that web servers use; 80, 443 and ports from 1024 on are called"
-    )]
     Port { port: u16 },
     /// A port of another protocol, which could misread an HTTP request.
-    #[error("port {port} belongs to {service}, which is never spoken HTTP to")]
     Service { port: u16, service: &'static str },
     /// A name that means something on one machine or in one network only.
-    #[error(
-        "the name is one of a single machine or network, and only public addresses are passed on; \
-         if it is yours to be passed on, add its network to `{allow_key}`"
-    )]
     LocalName {
         /// The setting that holds the allow-list.
         allow_key: &'static str,
     },
     /// It resolves into a network that is not public.
-    #[error(
-        "{ip} is {what}, and only public addresses are called; \
-         if it is yours to be called, add it to `{allow_key}`, like [\"{net}\"]"
-    )]
     Range {
         ip: IpAddr,
         /// What kind of address that is.
-        what: &'static str,
+        what: range::Words,
         /// The smallest entry of the allow-list that would let it through.
         net: IpNet,
         /// The setting that holds the allow-list.
         allow_key: &'static str,
     },
+}
+
+impl Say for Refusal {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Unreadable => say!(lang;
+                "this is not an address; write it like https://news.example.org/feed",
+                "这不是地址；请写成 https://news.example.org/feed 的形式"),
+            Self::Scheme => say!(lang;
+                "only addresses that begin with http:// or https:// are called",
+                "只请求以 http:// 或 https:// 开头的地址"),
+            Self::Userinfo => say!(lang;
+                "the address contains a user name or a password; remove the part before the `@`",
+                "地址中含有用户名或密码；请去掉 `@` 之前的部分"),
+            Self::Port { port } => say!(lang;
+                "port {port} is not one that web servers use; 80, 443 and ports from 1024 on are called",
+                "端口 {port} 不是网页服务器使用的端口；只请求 80、443 以及 1024 起的端口"),
+            Self::Service { port, service } => say!(lang;
+                "port {port} belongs to {service}, which is never spoken HTTP to",
+                "端口 {port} 属于 {service}，不会用 HTTP 访问"),
+            Self::LocalName { allow_key } => say!(lang;
+                "the name is one of a single machine or network, and only public addresses are passed on; if it is yours to be passed on, add its network to `{allow_key}`",
+                "该名称只在单台机器或内部网络中有效，而这里只传递公网地址；若确属您所有并允许传递，请把其网络加入 `{allow_key}`"),
+            Self::Range {
+                ip,
+                what,
+                net,
+                allow_key,
+            } => {
+                let what = what.say(lang);
+                say!(lang;
+                    "{ip} is {what}, and only public addresses are called; if it is yours to be called, add it to `{allow_key}`, like [\"{net}\"]",
+                    "{ip} 是{what}，而这里只请求公网地址；若确属您所有并允许请求，请把它加入 `{allow_key}`，如 [\"{net}\"]")
+            }
+        }
+    }
 }
 
 /// Reads an address and checks all that can be seen in it, except where it leads.

@@ -31,6 +31,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
+use crate::lang::Sentence;
 use crate::{edition::EditionId, plan::ScheduleName, source::SourceId, task::Kind};
 
 names! {
@@ -206,8 +207,9 @@ pub struct Alert {
     pub key: Key,
     /// The severity.
     pub severity: Severity,
-    /// The facts when it was found, for people, in English.
-    pub detail: String,
+    /// The facts when it was found, for people.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub detail: Sentence,
     /// When it began.
     pub opened_at: Timestamp,
     /// Since when it has not been found; it may come back.

@@ -26,8 +26,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    lang::{Lang, Say},
     reschedule::{Cancel, Change, Put, Refused, Request, decide},
     reserved::is_reserved,
+    say,
     store::{Applied, TaskFilter},
     task::{
         Expiry, Identity, Invalid, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision, Status,
@@ -82,15 +84,29 @@ names! {
 
 /// Why a request for a bulk change was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Unclear {
-    #[error("a bulk change needs a filter: name at least a kind, a tag or a status")]
     NoFilter,
-    #[error("move needs either by_s or to")]
     NoTime,
-    #[error("{0} takes neither by_s nor to; only move does")]
     Timeless(Action),
-    #[error("the shift must not be 0, and be at most ten years either way")]
     By,
+}
+
+impl Say for Unclear {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::NoFilter => say!(lang;
+                "a bulk change needs a filter: name at least a kind, a tag or a status",
+                "批量更改需要筛选条件：至少指定类型、标签或状态"),
+            Self::NoTime => say!(lang; "move needs either by_s or to", "move 需要 by_s 或 to 之一"),
+            Self::Timeless(it) => say!(lang;
+                "{it} takes neither by_s nor to; only move does",
+                "{it} 不接受 by_s 和 to；只有 move 接受"),
+            Self::By => say!(lang;
+                "the shift must not be 0, and be at most ten years either way",
+                "移动的时长不能为 0，前后最多十年"),
+        }
+    }
 }
 
 /// What is done to which tasks.

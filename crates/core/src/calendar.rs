@@ -24,7 +24,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::{address, schedule::WEEKDAYS};
+use crate::{
+    address,
+    lang::{Lang, Say},
+    say,
+    schedule::WEEKDAYS,
+};
 
 pub use filter::{DayFilter, Left, OffDay};
 pub use ical::Fault;
@@ -92,36 +97,54 @@ names! {
 
 /// Why a calendar cannot be kept as written, or not be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Unfit {
     /// Not a name of the allowed shape.
-    #[error(
-        "calendar name `{given}` must start with a letter or digit and have at most {NAME_BYTES_MAX} letters, digits, `.`, `_` or `-`"
-    )]
     Name { given: String },
     /// It says nothing.
-    #[error("the calendar has no days; give it dates, weekdays, an iCalendar text or a URL")]
     Empty,
     /// A day's name is no line of text.
-    #[error("the name of {on} must be one line of at most {NAME_BYTES_MAX} bytes")]
     DayName { on: Date },
     /// A date beyond what schedules know.
-    #[error("{on} is not between 1970 and 2199")]
     Year { on: Date },
     /// Two texts.
-    #[error("a calendar is read from `ical` or from `url`, not from both")]
     TwoTexts,
     /// The iCalendar text does not read.
-    #[error("iCalendar, {0}")]
     Ical(Fault),
     /// The address cannot be called.
-    #[error("url: {0}")]
     Url(String),
     /// Its address has not been read yet.
-    #[error("its address has not been read yet")]
     Unread,
     /// Too many days.
-    #[error("the calendar has more than {DAYS_MAX} days")]
     TooManyDays,
+}
+
+impl Say for Unfit {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Name { given } => say!(lang;
+                "calendar name `{given}` must start with a letter or digit and have at most {NAME_BYTES_MAX} letters, digits, `.`, `_` or `-`",
+                "日历名称 `{given}` 必须以字母或数字开头，最多 {NAME_BYTES_MAX} 个字母、数字、`.`、`_` 或 `-`"),
+            Self::Empty => say!(lang;
+                "the calendar has no days; give it dates, weekdays, an iCalendar text or a URL",
+                "日历中没有日期；请提供日期、星期、iCalendar 文本或 URL"),
+            Self::DayName { on } => say!(lang;
+                "the name of {on} must be one line of at most {NAME_BYTES_MAX} bytes",
+                "{on} 的名称必须是一行，最多 {NAME_BYTES_MAX} 字节"),
+            Self::Year { on } => say!(lang;
+                "{on} is not between 1970 and 2199",
+                "{on} 不在 1970 到 2199 年之间"),
+            Self::TwoTexts => say!(lang;
+                "a calendar is read from `ical` or from `url`, not from both",
+                "日历只能从 `ical` 或 `url` 之一读取，不能两者都有"),
+            Self::Ical(it) => say!(lang; "iCalendar, {it}", "iCalendar，{it}"),
+            Self::Url(it) => say!(lang; "url: {it}", "url：{it}"),
+            Self::Unread => say!(lang; "its address has not been read yet", "其地址尚未读取"),
+            Self::TooManyDays => say!(lang;
+                "the calendar has more than {DAYS_MAX} days",
+                "日历超过 {DAYS_MAX} 天"),
+        }
+    }
 }
 
 impl Unfit {

@@ -33,7 +33,8 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    locked,
+    lang::{Lang, Say},
+    locked, say,
     time::{Clock, to_micros},
 };
 
@@ -134,30 +135,37 @@ impl Standing {
     }
 }
 
-impl Doubt {
-    /// What is wrong and what is held, for people.
-    pub fn english(&self) -> String {
+impl Say for Doubt {
+    /// What is wrong and what is held.
+    fn say(&self, lang: Lang) -> String {
         let by = short(self.by);
-        let held = "nothing is planned, started or deleted by age";
+        let held = lang.pick(
+            "nothing is planned, started or deleted by age",
+            "暂停排程、启动和按时间删除",
+        );
         match (self.reference, self.by.is_positive()) {
-            (Reference::Count, true) => format!(
-                "the machine's clock was set {by} ahead; Almanack counts on from the time before \
-                 that and deletes nothing by age"
-            ),
-            (Reference::Count, false) => {
-                format!("the machine's clock was set back by {by}; {held}")
-            }
-            (Reference::Record, true) => format!(
-                "the machine's clock is {by} after the newest record in the database; {held}"
-            ),
-            (Reference::Record, false) => format!(
-                "the machine's clock is {by} before the newest record in the database; {held}"
-            ),
+            (Reference::Count, true) => say!(lang;
+                "the machine's clock was set {by} ahead; Almanack counts on from the time before that and deletes nothing by age",
+                "机器时钟被调快了 {by}；Almanack 从调整之前的时间继续计时，且不按时间删除"),
+            (Reference::Count, false) => say!(lang;
+                "the machine's clock was set back by {by}; {held}",
+                "机器时钟被调慢了 {by}；{held}"),
+            (Reference::Record, true) => say!(lang;
+                "the machine's clock is {by} after the newest record in the database; {held}",
+                "机器时钟比数据库中最新的记录晚 {by}；{held}"),
+            (Reference::Record, false) => say!(lang;
+                "the machine's clock is {by} before the newest record in the database; {held}",
+                "机器时钟比数据库中最新的记录早 {by}；{held}"),
         }
     }
+}
 
-    /// What to do about it, for people.
-    pub const HINT: &str = "set the machine's clock; or, if it is right, `almanack clock accept`";
+impl Doubt {
+    /// What to do about it.
+    pub const HINT: (&str, &str) = (
+        "set the machine's clock; or, if it is right, `almanack clock accept`",
+        "请校准机器时钟；如果它是正确的，请运行 `almanack clock accept`",
+    );
 }
 
 /// A duration in its two largest units: `1d 2h`.

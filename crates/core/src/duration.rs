@@ -7,6 +7,8 @@
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
+use crate::lang::Lang;
+
 /// Why a text is not a duration, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {hint}")]
@@ -51,6 +53,34 @@ fn is_too_long(text: &str) -> bool {
         }
     }
     read(&small).is_ok()
+}
+
+/// A duration for people: `1h 30m`, `1 小时 30 分`.
+pub fn in_words(duration: SignedDuration, lang: Lang) -> String {
+    let english = format!("{duration:#}");
+    if lang == Lang::English {
+        return english;
+    }
+    // What the library writes: numbers, each with its unit behind it.
+    let units = [
+        ("ms", " 毫秒"),
+        ("µs", " 微秒"),
+        ("ns", " 纳秒"),
+        ("h", " 小时"),
+        ("m", " 分"),
+        ("s", " 秒"),
+    ];
+    let part = |part: &str| {
+        let unit = units
+            .iter()
+            .find_map(|(unit, words)| Some((part.strip_suffix(unit)?, *words)));
+        unit.map_or_else(
+            || part.to_owned(),
+            |(number, words)| format!("{number}{words}"),
+        )
+    };
+    let parts: Vec<String> = english.split(' ').map(part).collect();
+    parts.join(" ")
 }
 
 /// Writes a duration the way [`parse`] reads it.

@@ -6,6 +6,10 @@
 //! stack or its memory, and an escaped half of a surrogate pair, which is no character. Both are
 //! refused on entry, here and nowhere else, while the sender can still be given the reason.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use serde::de::IgnoredAny;
 
 /// Deepest nesting of arrays and objects that is taken. Readers stop at 128 (Rust), 512 (PHP) or
@@ -14,26 +18,34 @@ pub const DEPTH_MAX: usize = 64;
 
 /// Why a text is not kept. Names places, never content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Unfit {
     /// Not JSON at all.
-    #[error("is not JSON: {0}")]
     Syntax(String),
     /// Arrays in arrays in arrays.
-    #[error(
-        "nests more than {DEPTH_MAX} levels of arrays and objects (byte {at}); flatten it, or send a reference to it instead"
-    )]
     Depth {
         /// Where the level too many opens.
         at: usize,
     },
     /// `\ud800` to `\udfff` without the other half.
-    #[error(
-        "holds half of a surrogate pair (byte {at}), which is not a character; write the character itself, or both halves"
-    )]
     Surrogate {
         /// The position of its escape.
         at: usize,
     },
+}
+
+impl Say for Unfit {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Syntax(it) => say!(lang; "is not JSON: {it}", "不是 JSON：{it}"),
+            Self::Depth { at } => say!(lang;
+                "nests more than {DEPTH_MAX} levels of arrays and objects (byte {at}); flatten it, or send a reference to it instead",
+                "的数组和对象嵌套超过 {DEPTH_MAX} 层（第 {at} 字节）；请展平，或改为传递引用"),
+            Self::Surrogate { at } => say!(lang;
+                "holds half of a surrogate pair (byte {at}), which is not a character; write the character itself, or both halves",
+                "含有半个代理对（第 {at} 字节），它不是字符；请写字符本身，或写全两半"),
+        }
+    }
 }
 
 /// Whether a text may be kept. One pass and no memory, whatever the text.

@@ -37,6 +37,7 @@ pub mod import;
 pub mod inbox;
 pub mod instant;
 pub mod json;
+pub mod lang;
 pub mod lease;
 pub mod lock;
 pub mod newsletter;

@@ -19,7 +19,9 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     event::incoming::mapping::Path,
+    lang::{Lang, Say},
     plan::Pause,
+    say,
     share::key_of,
     task::{ClaimedTask, Kind},
     work::Deliver,
@@ -53,11 +55,21 @@ const UNITS: [(&str, i64); 4] = [
 
 /// Why a text is not a rate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Invalid {
-    #[error("`{0}` is not a rate")]
     Rate(String),
-    #[error("a rate has 1 to 1000000 starts, and at most 10000 per second")]
     Starts,
+}
+
+impl Say for Invalid {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Rate(it) => say!(lang; "`{it}` is not a rate", "`{it}` 不是速率"),
+            Self::Starts => say!(lang;
+                "a rate has 1 to 1000000 starts, and at most 10000 per second",
+                "速率为 1 到 1000000 次启动，且每秒最多 10000 次"),
+        }
+    }
 }
 
 /// So many starts per unit of time, and how many at once. On the wire `100/min`.

@@ -188,7 +188,7 @@ fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
         let waited_for = match (ready.is_monitor(), due) {
             (true, _) => Some("its ping"),
             (false, true) => look.running,
-            (false, false) => Some(ready.delay_of(slot).name()),
+            (false, false) => Some(ready.delay_of(slot).name().0),
         };
         match ready.exclusion(slot) {
             Some(why) => ledger.exclude(slot, &why),

@@ -36,7 +36,6 @@ mod timetable;
 mod zone;
 
 pub use change::{ClockChange, Effect};
-pub use describe::Language;
 pub use error::{Error, Problem, Repair, Span};
 pub use expression::Expression;
 pub use field::Field;

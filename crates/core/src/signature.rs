@@ -7,6 +7,10 @@
 //! [`TOLERANCE`] on either side of its time a call is refused anyway, so twice that long is long
 //! enough.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use jiff::{SignedDuration, Timestamp};
 
 /// How far a call's time may be from ours.
@@ -34,19 +38,35 @@ pub struct Seal<'a> {
 
 /// Why a signed call is refused. Says nothing that helps to forge one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Refused {
     /// No id, or none that can be remembered.
-    #[error("webhook-id must be 1 to {ID_BYTES_MAX} visible ASCII characters")]
     Id,
     /// No number of seconds.
-    #[error("webhook-timestamp must be the seconds since 1970, in digits")]
     Timestamp,
     /// Too old, or too far ahead.
-    #[error("webhook-timestamp is more than five minutes away from this node's time")]
     Stale,
     /// None of its signatures is one.
-    #[error("webhook-signature does not fit; it covers the id, the timestamp and the exact body")]
     Signature,
+}
+
+impl Say for Refused {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Id => say!(lang;
+                "webhook-id must be 1 to {ID_BYTES_MAX} visible ASCII characters",
+                "webhook-id 须为 1 到 {ID_BYTES_MAX} 个可见的 ASCII 字符"),
+            Self::Timestamp => say!(lang;
+                "webhook-timestamp must be the seconds since 1970, in digits",
+                "webhook-timestamp 须为自 1970 年起的秒数，用数字书写"),
+            Self::Stale => say!(lang;
+                "webhook-timestamp is more than five minutes away from this node's time",
+                "webhook-timestamp 与本节点的时间相差超过五分钟"),
+            Self::Signature => say!(lang;
+                "webhook-signature does not fit; it covers the id, the timestamp and the exact body",
+                "webhook-signature 不符；它覆盖 id、时间戳和完整的请求体"),
+        }
+    }
 }
 
 impl<'a> Seal<'a> {

@@ -32,6 +32,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::lang::Sentence;
 use crate::task::{Identity, Invalid};
 use check::{FailureClass, Validators};
 use hints::Hints;
@@ -315,7 +316,8 @@ pub struct Source {
     #[serde(skip)]
     pub learned: Vec<u8>,
     /// Why the next look is when it is, in a sentence.
-    pub reason: Option<String>,
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub reason: Option<Sentence>,
     /// Counts every write; part of the compare-and-set.
     #[serde(skip)]
     pub version: i64,

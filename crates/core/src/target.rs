@@ -18,8 +18,9 @@ use crate::{
     finish::Outcome,
     follow::{Followed, HandedOver, Seen},
     headers,
+    lang::{Lang, Say},
     plan::Firing,
-    reserved,
+    reserved, say,
     task::{ClaimedTask, Identity, Invalid, Kind, PAYLOAD_BYTES_MAX, Payload, Subject},
 };
 
@@ -156,12 +157,11 @@ fn command_timeout() -> SignedDuration {
 
 /// Why a target is refused. Names the field, never echoes its value: see the module's invariant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Unusable {
     /// Not an http or https address.
-    #[error("target.url must be an http or https address without user name or password")]
     Url,
     /// A header that cannot be stored or sent.
-    #[error("target.headers{}{} {why}", if name.is_empty() { "" } else { "." }, name)]
     Header {
         /// Its name, where it has one.
         name: String,
@@ -169,68 +169,112 @@ pub enum Unusable {
         why: String,
     },
     /// A GET has no body.
-    #[error("target.method: a GET sends no {0}; use POST, or remove the {0}")]
     NoBody(&'static str),
     /// Two things to send.
-    #[error("target.template is sent instead of the firing and its body: remove target.body")]
     TwoBodies,
     /// An unknown placeholder in braces.
-    #[error(
-        "target.template: the only placeholders are {{slot}}, {{date}}, {{schedule}}, {{firing}} and \
-         {{attempt}}"
-    )]
     Unfillable,
     /// What is sent could not be kept.
-    #[error("target.template: {0}")]
     Template(Invalid),
     /// Not `owner/name`.
-    #[error("target.repository must be written owner/name")]
     Repository,
     /// Not a file name.
-    #[error("target.workflow must be the file name of a workflow, such as daily.yml")]
     Workflow,
     /// No ref.
-    #[error("target.ref must name a branch or a tag")]
     Ref,
     /// Too many.
-    #[error("target.inputs has {0} inputs; a workflow takes at most {INPUTS_MAX}")]
     Inputs(usize),
     /// No program.
-    #[error("target.argv must be a program and at most 99 arguments, none of them with a NUL")]
     Argv,
     /// Not between a second and a day.
-    #[error("target.timeout must be between 1s and 24h")]
     Timeout,
     /// Not between a second and a week.
-    #[error("target.report_within must be between 1s and 7d")]
     ReportWithin,
     /// The addresses to report to are sent with the firing.
-    #[error(
-        "target.report_within needs the firing as the body, which says where to report: leave out \
-         the template, and use another method than GET"
-    )]
     NowhereToReport,
     /// An unknown placeholder in braces.
-    #[error("target.subject: the only placeholders are {{slot}} and {{date}}")]
     Placeholder,
     /// Of a kind that belongs to the engine, and not one that a schedule may put.
-    #[error(
-        "target.kind: a schedule cannot create DISPATCH or EVENT_DELIVERY tasks; SOURCE_CHECK needs \
-         subject source:NUMBER, EDITION_RUN subject edition:DATE"
-    )]
     Reserved,
     /// Too long, or not a text.
-    #[error("target.note must have at most {TEXT_BYTES_MAX} bytes and no control characters")]
     Note,
     /// The task would be refused.
-    #[error("target: {0}")]
     Task(#[from] Invalid),
     /// What is sent along could not be kept or read.
-    #[error("target.body: {0}")]
     Body(Invalid),
     /// What its handler needs to know could not be kept or read.
-    #[error("target.payload: {0}")]
     Payload(Invalid),
+}
+
+impl Say for Unusable {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Url => say!(lang;
+                "target.url must be an http or https address without user name or password",
+                "target.url 必须是不含用户名和密码的 http 或 https 地址"),
+            Self::Header { name, why } => say!(lang;
+                "target.headers{}{} {why}",
+                "target.headers{}{}：{why}", if name.is_empty() { "" } else { "." }, name),
+            Self::NoBody(it) => say!(lang;
+                "target.method: a GET sends no {it}; use POST, or remove the {it}",
+                "target.method：GET 不发送 {it}；请改用 POST，或去掉 {it}"),
+            Self::TwoBodies => say!(lang;
+                "target.template is sent instead of the firing and its body: remove target.body",
+                "target.template 会代替触发及其 body 发送：请去掉 target.body"),
+            Self::Unfillable => say!(lang;
+                "target.template: the only placeholders are {{slot}}, {{date}}, {{schedule}}, {{firing}} and {{attempt}}",
+                "target.template：占位符只有 {{slot}}、{{date}}、{{schedule}}、{{firing}} 和 {{attempt}}"),
+            Self::Template(it) => {
+                let it = it.say(lang);
+                say!(lang; "target.template: {it}", "target.template：{it}")
+            }
+            Self::Repository => say!(lang;
+                "target.repository must be written owner/name",
+                "target.repository 必须写成 owner/name"),
+            Self::Workflow => say!(lang;
+                "target.workflow must be the file name of a workflow, such as daily.yml",
+                "target.workflow 必须是工作流的文件名，如 daily.yml"),
+            Self::Ref => say!(lang;
+                "target.ref must name a branch or a tag",
+                "target.ref 必须是分支或标签的名称"),
+            Self::Inputs(it) => say!(lang;
+                "target.inputs has {it} inputs; a workflow takes at most {INPUTS_MAX}",
+                "target.inputs 有 {it} 个输入；工作流最多接受 {INPUTS_MAX} 个"),
+            Self::Argv => say!(lang;
+                "target.argv must be a program and at most 99 arguments, none of them with a NUL",
+                "target.argv 必须是一个程序和最多 99 个参数，且都不含 NUL"),
+            Self::Timeout => say!(lang;
+                "target.timeout must be between 1s and 24h",
+                "target.timeout 必须在 1s 到 24h 之间"),
+            Self::ReportWithin => say!(lang;
+                "target.report_within must be between 1s and 7d",
+                "target.report_within 必须在 1s 到 7d 之间"),
+            Self::NowhereToReport => say!(lang;
+                "target.report_within needs the firing as the body, which says where to report: leave out the template, and use another method than GET",
+                "target.report_within 需要以触发作为请求体，其中写明向哪里报告：请去掉 template，并使用 GET 以外的方法"),
+            Self::Placeholder => say!(lang;
+                "target.subject: the only placeholders are {{slot}} and {{date}}",
+                "target.subject：占位符只有 {{slot}} 和 {{date}}"),
+            Self::Reserved => say!(lang;
+                "target.kind: a schedule cannot create DISPATCH or EVENT_DELIVERY tasks; SOURCE_CHECK needs subject source:NUMBER, EDITION_RUN subject edition:DATE",
+                "target.kind：日程不能创建 DISPATCH 或 EVENT_DELIVERY 任务；SOURCE_CHECK 的主体须为 source:NUMBER，EDITION_RUN 的主体须为 edition:DATE"),
+            Self::Note => say!(lang;
+                "target.note must have at most {TEXT_BYTES_MAX} bytes and no control characters",
+                "target.note 最多 {TEXT_BYTES_MAX} 字节，不能含控制字符"),
+            Self::Task(it) => {
+                let it = it.say(lang);
+                say!(lang; "target: {it}", "target：{it}")
+            }
+            Self::Body(it) => {
+                let it = it.say(lang);
+                say!(lang; "target.body: {it}", "target.body：{it}")
+            }
+            Self::Payload(it) => {
+                let it = it.say(lang);
+                say!(lang; "target.payload: {it}", "target.payload：{it}")
+            }
+        }
+    }
 }
 
 impl Unusable {

@@ -30,6 +30,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     callback::{Callback, TIMEOUT_S_MAX},
     json,
+    lang::{Lang, Say},
+    say,
 };
 
 pub use expiry::{EXPIRES_AFTER_S_MAX, Expires, Expiry};
@@ -79,28 +81,21 @@ impl Revision {
 
 /// Why a value was refused. The message names the value's rule, never echoes a payload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Invalid {
     /// Empty, too long, or with characters that would not survive a log line or a URL.
-    #[error(
-        "subject must have 1 to {SUBJECT_BYTES_MAX} bytes, no control characters and no blank at either end; this one has {bytes} bytes"
-    )]
     Subject {
         /// Length of what was given.
         bytes: usize,
     },
     /// Not a name of the allowed shape.
-    #[error(
-        "kind `{given}` must start with a letter and have at most {KIND_BYTES_MAX} letters, digits, `_`, `-` or `.`"
-    )]
     Kind {
         /// What was given, shortened.
         given: String,
     },
     /// Not JSON, or JSON that some readers cannot read.
-    #[error("payload {0}")]
     Payload(json::Unfit),
     /// Over the limit.
-    #[error("payload has {bytes} bytes; the limit is {limit}")]
     PayloadTooLarge {
         /// Size of what was given.
         bytes: usize,
@@ -108,25 +103,18 @@ pub enum Invalid {
         limit: usize,
     },
     /// Outside 0 to 9.
-    #[error("priority must be 0 to 9 (9 first), not {0}")]
     Priority(i64),
     /// Outside the allowed range.
-    #[error("max_retry must be 0 to {MAX_RETRY_MAX}, not {0}")]
     MaxRetry(i64),
     /// Not positive.
-    #[error("revision must be 1 or more, not {0}")]
     Revision(i64),
     /// Outside the allowed range.
-    #[error("expires_after_s must be 1 to {EXPIRES_AFTER_S_MAX} seconds, or 0 for never, not {0}")]
     ExpiresAfter(i64),
     /// Both fields are set.
-    #[error("expires_at and expires_after_s cannot both be set")]
     ExpiresTwice,
     /// Outside the allowed range.
-    #[error("callback.timeout_s must be 1 to {TIMEOUT_S_MAX}, not {0}")]
     CallTimeout(u32),
     /// A header that cannot be sent, or must not be stored.
-    #[error("callback.headers{name} {why}")]
     CallHeader {
         /// Which one, after a dot.
         name: String,
@@ -134,17 +122,64 @@ pub enum Invalid {
         why: String,
     },
     /// Not a plain word.
-    #[error("tag `{given}` must have 1 to {TAG_BYTES_MAX} letters, digits, `.`, `_`, `:` or `-`")]
     Tag {
         /// What was given, shortened.
         given: String,
     },
     /// More than are indexed.
-    #[error("a task has at most {TAGS_MAX} tags, not {0}")]
     Tags(usize),
     /// No status has this name.
-    #[error("unknown status `{0}`; one of INIT, RUNNING, SUCCESS, FAIL, CANCELLED")]
     Status(String),
+}
+
+impl Say for Invalid {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Subject { bytes } => say!(lang;
+                "subject must have 1 to {SUBJECT_BYTES_MAX} bytes, no control characters and no blank at either end; this one has {bytes} bytes",
+                "主体须为 1 到 {SUBJECT_BYTES_MAX} 字节，不含控制字符，首尾没有空白；这里有 {bytes} 字节"),
+            Self::Kind { given } => say!(lang;
+                "kind `{given}` must start with a letter and have at most {KIND_BYTES_MAX} letters, digits, `_`, `-` or `.`",
+                "类型 `{given}` 必须以字母开头，最多 {KIND_BYTES_MAX} 个字母、数字、`_`、`-` 或 `.`"),
+            Self::Payload(it) => {
+                let it = it.say(lang);
+                say!(lang; "payload {it}", "payload {it}")
+            }
+            Self::PayloadTooLarge { bytes, limit } => say!(lang;
+                "payload has {bytes} bytes; the limit is {limit}",
+                "payload 有 {bytes} 字节；上限为 {limit}"),
+            Self::Priority(it) => say!(lang;
+                "priority must be 0 to 9 (9 first), not {it}",
+                "priority 必须为 0 到 9（9 最先），不能是 {it}"),
+            Self::MaxRetry(it) => say!(lang;
+                "max_retry must be 0 to {MAX_RETRY_MAX}, not {it}",
+                "max_retry 必须为 0 到 {MAX_RETRY_MAX}，不能是 {it}"),
+            Self::Revision(it) => say!(lang;
+                "revision must be 1 or more, not {it}",
+                "revision 至少为 1，不能是 {it}"),
+            Self::ExpiresAfter(it) => say!(lang;
+                "expires_after_s must be 1 to {EXPIRES_AFTER_S_MAX} seconds, or 0 for never, not {it}",
+                "expires_after_s 必须为 1 到 {EXPIRES_AFTER_S_MAX} 秒，或为 0 表示永不过期，不能是 {it}"),
+            Self::ExpiresTwice => say!(lang;
+                "expires_at and expires_after_s cannot both be set",
+                "expires_at 和 expires_after_s 不能同时设置"),
+            Self::CallTimeout(it) => say!(lang;
+                "callback.timeout_s must be 1 to {TIMEOUT_S_MAX}, not {it}",
+                "callback.timeout_s 必须为 1 到 {TIMEOUT_S_MAX}，不能是 {it}"),
+            Self::CallHeader { name, why } => say!(lang;
+                "callback.headers{name} {why}",
+                "callback.headers{name}：{why}"),
+            Self::Tag { given } => say!(lang;
+                "tag `{given}` must have 1 to {TAG_BYTES_MAX} letters, digits, `.`, `_`, `:` or `-`",
+                "标签 `{given}` 须为 1 到 {TAG_BYTES_MAX} 个字母、数字、`.`、`_`、`:` 或 `-`"),
+            Self::Tags(it) => say!(lang;
+                "a task has at most {TAGS_MAX} tags, not {it}",
+                "一个任务最多有 {TAGS_MAX} 个标签，不能有 {it} 个"),
+            Self::Status(it) => say!(lang;
+                "unknown status `{it}`; one of INIT, RUNNING, SUCCESS, FAIL, CANCELLED",
+                "未知的状态 `{it}`；可选 INIT、RUNNING、SUCCESS、FAIL、CANCELLED"),
+        }
+    }
 }
 
 /// The status of a task. The names are the founding documents'.

@@ -10,7 +10,9 @@ use almanack_core::{
     bulk::{Bulk, BulkId, BulkRequest, DryRun, State, Unclear},
     finish::Outcome,
     handler::Handler,
+    lang::{Lang, Say},
     reschedule::Change,
+    say,
     store::{self, Applied, Reading, Store, TaskFilter},
     task::{ClaimedTask, Task, TaskId},
     time::Clock,
@@ -28,19 +30,29 @@ const ROUNDS_MAX: usize = 5;
 
 /// Why a bulk change was not accepted. Nothing changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// The request itself.
     #[error(transparent)]
     Unclear(#[from] Unclear),
     /// No bulk change has this number.
-    #[error("no bulk change {0}")]
     Unknown(BulkId),
     /// It is over; what it changed stays so.
-    #[error("bulk change {0} has ended")]
     Ended(BulkId),
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Unclear(it) => it.say(lang),
+            Self::Unknown(it) => say!(lang; "no bulk change {it}", "没有批量更改 {it}"),
+            Self::Ended(it) => say!(lang; "bulk change {it} has ended", "批量更改 {it} 已结束"),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 /// The way in for bulk changes.

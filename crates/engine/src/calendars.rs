@@ -14,7 +14,9 @@ use std::{
 use almanack_core::{
     address::Refusal,
     calendar::{CalendarRecord, Definition, Fetched, Fetcher, Reading, Unfit, check_name},
+    lang::{Lang, Say},
     plan::{Origin, ScheduleName},
+    say,
     store::{self, Applied, Store},
     time::{Clock, Sleeper},
 };
@@ -37,24 +39,54 @@ const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(5);
 
 /// Why a request about a calendar was not carried out. Nothing changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
-    #[error("no calendar `{name}`")]
-    Unknown { name: String },
+    Unknown {
+        name: String,
+    },
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    #[error("url would never be read: {0}")]
     Unreachable(Refusal),
-    #[error("calendar `{name}` belongs to {}; change it there", schedules::owner(*.origin))]
-    Managed { name: String, origin: Origin },
+    Managed {
+        name: String,
+        origin: Origin,
+    },
     /// Its schedules would be parked.
-    #[error("calendar `{name}` is used by schedule `{by}`; change that first")]
-    InUse { name: String, by: ScheduleName },
-    #[error("calendar `{name}` was changed by others during this request; try again")]
-    Contended { name: String },
+    InUse {
+        name: String,
+        by: ScheduleName,
+    },
+    Contended {
+        name: String,
+    },
     #[error(transparent)]
     Schedules(#[from] Box<schedules::Error>),
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Unknown { name } => say!(lang; "no calendar `{name}`", "没有日历 `{name}`"),
+            Self::Unfit(it) => it.say(lang),
+            Self::Unreachable(it) => {
+                let it = it.say(lang);
+                say!(lang; "url would never be read: {it}", "url 永远不会被读取：{it}")
+            }
+            Self::Managed { name, origin } => say!(lang;
+                "calendar `{name}` belongs to {}; change it there",
+                "日历 `{name}` 属于{}；请在那里修改", schedules::owner(*origin, lang)),
+            Self::InUse { name, by } => say!(lang;
+                "calendar `{name}` is used by schedule `{by}`; change that first",
+                "日历 `{name}` 被日程 `{by}` 使用；请先修改该日程"),
+            Self::Contended { name } => say!(lang;
+                "calendar `{name}` was changed by others during this request; try again",
+                "在此请求期间，日历 `{name}` 被他人修改；请重试"),
+            Self::Schedules(it) => it.say(lang),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 impl From<schedules::Error> for Error {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use almanack_core::{
     clock::{Doubt, Standing},
     finish::{Outcome, finish},
+    lang::{Lang, Say},
     store::{self, ClaimId, ClaimRequest, ExpiredClaim, Finished, Node, Store},
     task::ClaimedTask,
     time::{Clock, ClockLook, CorrectedClock},
@@ -130,7 +131,7 @@ impl Keeper {
         match (standing, self.in_doubt.swap(in_doubt, Ordering::Relaxed)) {
             (Standing::InDoubt(doubt), false) => {
                 let now = self.ports.clock.now();
-                tracing::error!(%now, hint = Doubt::HINT, "{}", doubt.english());
+                tracing::error!(%now, hint = Doubt::HINT.0, "{}", doubt.say(Lang::English));
             }
             (Standing::Steady, true) => {
                 tracing::info!("the machine's clock is reliable again");

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 
 use almanack_core::{
     history::cancellation,
+    lang::{Lang, Say},
     pace::KindLine,
     plan::{Cancelled, Pause},
     reserved::is_reserved,
+    say,
     store::{self, HistoryPage, PausedKind, Store, TaskFilter},
     task::{
         Kind, Status, Task,
@@ -29,22 +31,40 @@ const HISTORY_MAX: usize = 200;
 
 /// Why a kind was not changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// It belongs to the engine.
-    #[error(
-        "tasks of kind `{kind}` are Almanack's own and cannot be paused; pause the schedule or the \
-         source instead"
-    )]
-    Reserved { kind: Kind },
-    #[error("a note is one line of at most {NOTE_BYTES_MAX} bytes; this one has {bytes} bytes")]
-    Note { bytes: usize },
-    #[error("until must be in the future")]
+    Reserved {
+        kind: Kind,
+    },
+    Note {
+        bytes: usize,
+    },
     Past,
     /// Nothing is known of it: a mistyped name would hold up nobody, and look as if it did.
-    #[error("no kind `{kind}`: it is not configured, and there is no task of it")]
-    Unknown { kind: Kind },
+    Unknown {
+        kind: Kind,
+    },
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Reserved { kind } => say!(lang;
+                "tasks of kind `{kind}` are Almanack's own and cannot be paused; pause the schedule or the source instead",
+                "`{kind}` 类任务属于 Almanack 自身，不能暂停；请改为暂停日程或信源"),
+            Self::Note { bytes } => say!(lang;
+                "a note is one line of at most {NOTE_BYTES_MAX} bytes; this one has {bytes} bytes",
+                "备注须为一行，最多 {NOTE_BYTES_MAX} 字节；这里有 {bytes} 字节"),
+            Self::Past => say!(lang; "until must be in the future", "until 必须是将来的时间"),
+            Self::Unknown { kind } => say!(lang;
+                "no kind `{kind}`: it is not configured, and there is no task of it",
+                "没有类型 `{kind}`：它未被配置，也没有该类型的任务"),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 /// A request to pause.

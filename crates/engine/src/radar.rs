@@ -11,8 +11,10 @@ mod spread;
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
+    lang::{Lang, Say},
     plan::{Schedule, ScheduleName, Unfit},
     radar::{self, HOURS_MAX, Known, Planned, Window, planned, whole_minute},
+    say,
     store::{self, Coming, ScheduleFilter, Store},
     task::Kind,
     time::Clock,
@@ -39,23 +41,44 @@ const PAGE: usize = 1_000;
 
 /// Why there is no radar, or no spread. Of a spread, nothing was changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// Only the next hours are known.
-    #[error("at must be in the next {HOURS_MAX} hours")]
     OutOfReach,
     /// Longer than a splay may be, or none.
-    #[error("splay_s must be from 1 to 86400")]
     Splay,
-    #[error("nothing starts at {at}")]
-    NothingThere { at: Timestamp },
-    #[error("no splay would spread what starts at {at}")]
-    NoProposal { at: Timestamp },
+    NothingThere {
+        at: Timestamp,
+    },
+    NoProposal {
+        at: Timestamp,
+    },
     #[error(transparent)]
     Schedules(#[from] Box<schedules::Error>),
     #[error(transparent)]
     Reschedule(#[from] Box<reschedule::Error>),
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::OutOfReach => say!(lang;
+                "at must be in the next {HOURS_MAX} hours",
+                "at 必须在今后 {HOURS_MAX} 小时之内"),
+            Self::Splay => say!(lang;
+                "splay_s must be from 1 to 86400",
+                "splay_s 必须为 1 到 86400"),
+            Self::NothingThere { at } => say!(lang; "nothing starts at {at}", "{at} 没有任何启动"),
+            Self::NoProposal { at } => say!(lang;
+                "no splay would spread what starts at {at}",
+                "没有错峰能分散在 {at} 启动的工作"),
+            Self::Schedules(it) => it.say(lang),
+            Self::Reschedule(it) => it.say(lang),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 impl From<schedules::Error> for Error {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use almanack_core::{
     follow::{Ended, Ending, InvalidReport, Report, Stage, Work},
+    lang::{Lang, Say},
     run_log::RunLogs,
+    say,
     store::{self, RunId, Store},
     task::{TaskId, Term},
     time::{Clock, Sleeper},
@@ -19,15 +21,13 @@ use crate::dispatch::wake_firing;
 
 /// Why a report was refused. Nothing changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// No such firing, or none that waits for a report.
-    #[error("firing {0} expects no report")]
     NotExpected(TaskId),
     /// Its work has ended.
-    #[error("firing {firing} ended at {}: {}", .ending.ended_at, .ending.detail)]
     Ended { firing: TaskId, ending: Ending },
     /// It was cancelled.
-    #[error("firing {0} was cancelled")]
     Cancelled(TaskId),
     /// The report itself.
     #[error(transparent)]
@@ -35,6 +35,22 @@ pub enum Error {
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::NotExpected(it) => say!(lang;
+                "firing {it} expects no report",
+                "触发 {it} 不需要报告"),
+            Self::Ended { firing, ending } => say!(lang;
+                "firing {firing} ended at {}: {}",
+                "触发 {firing} 已于 {} 结束：{}", ending.ended_at, ending.detail),
+            Self::Cancelled(it) => say!(lang; "firing {it} was cancelled", "触发 {it} 已被取消"),
+            Self::Invalid(it) => it.say(lang),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 /// Takes reports.

@@ -32,6 +32,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
+use self::error::{REMOVED, REWOUND, Words};
 use crate::{
     planner::{edit, in_the_way, load_monitors, load_running},
     reloadable::Reloadable,
@@ -168,7 +169,7 @@ impl Schedules {
     ) -> Result<Changed, Error> {
         check_note(note.as_deref())?;
         let pause = (until, &note);
-        self.change(name, "paused", |found, now| {
+        self.change(name, ("paused", "暂停"), |found, now| {
             Box::pin(self.paused(found, pause, by, now))
         })
         .await
@@ -204,7 +205,7 @@ impl Schedules {
 
     /// Lets a paused schedule fire again; what fell into the pause is recorded.
     pub async fn resume(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "resumed", |found, now| {
+        self.change(name, ("resumed", "恢复"), |found, now| {
             Box::pin(self.resumed(found, by, now))
         })
         .await
@@ -234,7 +235,7 @@ impl Schedules {
 
     /// Takes a schedule away; its history stays.
     pub async fn remove(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "removed", |found, now| {
+        self.change(name, REMOVED, |found, now| {
             Box::pin(self.removed(found, by, now))
         })
         .await
@@ -374,7 +375,7 @@ impl Schedules {
     async fn change<'a>(
         &self,
         name: &'a ScheduleName,
-        requested: &'static str,
+        requested: Words,
         request: impl Fn(Schedule, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
         self.decide(name, |found, now| {
@@ -465,18 +466,18 @@ fn edited(mut write: ScheduleWrite, what: Edited, by: &str, now: Timestamp) -> S
 /// What was found, if it is there and in a state for this.
 fn changeable(
     name: &ScheduleName,
-    requested: &'static str,
+    requested: Words,
     found: Option<Schedule>,
 ) -> Result<Schedule, Error> {
     let found = found
         .filter(|found| !matches!(found.state, State::Removed { .. }))
         .ok_or_else(|| Error::Unknown { name: name.clone() })?;
     let state = match found.state {
-        State::Parked { .. } => Some("parked"),
-        State::Done { .. } if requested != "rewound" => Some("done"),
+        State::Parked { .. } => Some(("parked", "已搁置")),
+        State::Done { .. } if requested != REWOUND => Some(("done", "已完成")),
         _ => None,
     };
-    if let Some(state) = state.filter(|_| requested != "removed") {
+    if let Some(state) = state.filter(|_| requested != REMOVED) {
         return Err(Error::NotNow {
             name: name.clone(),
             state,

@@ -21,6 +21,7 @@ pub mod sync;
 use std::sync::Arc;
 
 use almanack_core::{
+    both,
     reschedule::{Cancel, Put, Receipt, Request},
     source::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
@@ -178,7 +179,7 @@ impl Sources {
             }
             source.stats.next_due_at = Some(now);
             source.stats.backoff_until = None;
-            source.reason = Some(format!("{by} requested it"));
+            source.reason = Some(both!("{by} requested it", "{by} 请求检查"));
             Ok(())
         })
         .await?;
@@ -212,7 +213,7 @@ impl Sources {
         let now = self.clock.now();
         let resume = |source: &mut Source| {
             wake(source, now);
-            source.reason = Some(format!("{by} requested it"));
+            source.reason = Some(both!("{by} requested it", "{by} 请求检查"));
             Ok(())
         };
         let resumed = self.edit(id, resume).await?;

@@ -22,6 +22,7 @@ use almanack_core::{
         port::{Answer, Notice, Notifier},
     },
     edition::review::Review,
+    lang::Lang,
     plan::ScheduleName,
     store::{self, AlertFilter, Applied, Store},
     time::{Clock, Sleeper},
@@ -360,7 +361,7 @@ fn show_open<'a>(alerts: impl Iterator<Item = &'a Alert>) {
 /// The log has it too: a channel may be what is broken.
 fn log_change(alert: &Alert) {
     let (rule, about) = (alert.key.rule.as_str(), alert.key.about.to_string());
-    let detail = alert.detail.as_str();
+    let detail = alert.detail.for_reader(Lang::English).0;
     match (alert.news(), alert.cool_down_since) {
         (Some(News::Opened), None) => {
             metrics::counter!("almanack_alerts_opened_total", "rule" => rule).increment(1);

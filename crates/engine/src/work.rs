@@ -25,9 +25,10 @@ use std::{
 
 use almanack_core::{
     finish::Outcome,
+    lang::{Lang, Say},
     locked,
     pace::PUT_OFF,
-    reserved,
+    reserved, say,
     share::Rounds,
     store::{self, ClaimId, ClaimRequest, Claimed},
     task::{ClaimedTask, Kind},
@@ -57,22 +58,34 @@ const LOST_WAIT: SignedDuration = SignedDuration::from_millis(1);
 
 /// Why a request of a worker was refused. Nothing changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
-    #[error("tasks of kind `{kind}` belong to Almanack itself and cannot be pulled")]
     Reserved { kind: Kind },
     /// Nodes run tasks of this kind.
-    #[error(
-        "kind `{kind}` is not pulled; write deliver = \"pull\" under [kinds.{kind}] in the \
-         configuration of every node"
-    )]
     NotPulled { kind: Kind },
     /// There is no room for another wait.
-    #[error("{WAITING_MAX} workers already wait on this node, the most allowed; try again soon")]
     TooManyWaiting,
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Reserved { kind } => say!(lang;
+                "tasks of kind `{kind}` belong to Almanack itself and cannot be pulled",
+                "`{kind}` 类任务属于 Almanack 自身，不能领取"),
+            Self::NotPulled { kind } => say!(lang;
+                "kind `{kind}` is not pulled; write deliver = \"pull\" under [kinds.{kind}] in the configuration of every node",
+                "类型 `{kind}` 不是领取型；请在每个节点的配置中于 [kinds.{kind}] 下写 deliver = \"pull\""),
+            Self::TooManyWaiting => say!(lang;
+                "{WAITING_MAX} workers already wait on this node, the most allowed; try again soon",
+                "已有 {WAITING_MAX} 个工作者在本节点等待，达到上限；请稍后重试"),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 /// Hands out tasks of pulled kinds and takes reports about them.

@@ -6,7 +6,8 @@
 //!
 //! Tokens are looked up by their SHA-256 and cached for [`REMEMBERED_FOR`], so a node that has just
 //! seen a token accepts it for at most that long after its revocation. The same holds for browser
-//! sessions. Pages accept a token or a session, the API only a token.
+//! sessions. Pages accept a token or a session; so does the API, but a session only from our own pages
+//! (`on_own_page`).
 //!
 //! Until the first token or user exists, a node on loopback is open ([`Access::Open`]): every local
 //! client may operate it. The store records permanently that there was one (`guard`), so nothing
@@ -22,6 +23,7 @@ mod memory;
 pub(crate) mod origin;
 pub(crate) mod session;
 
+use almanack_core::{both, lang::Sentence};
 use std::sync::Mutex;
 
 use almanack_core::sign_in::tries::Tries;
@@ -30,7 +32,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::{http::Method, http::request::Parts, middleware::Next};
 use sha2::{Digest, Sha256};
 
-use self::origin::{check_direct, check_host, check_origin};
+use self::origin::{Words, check_direct, check_host, check_origin};
 use self::{guard::Guard, memory::Memory, session::Held};
 use crate::prelude::*;
 use crate::token;
@@ -38,10 +40,14 @@ use crate::token;
 /// How long a token or session from the store is trusted without another lookup.
 pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
 
-const ONLY_LOOPBACK: &str = "this node has no token and no user yet, and so answers on this machine only, as localhost; \
-     `almanack token create` or `almanack user create` makes one";
-const ONLY_ALLOWED: &str =
-    "pages answer only to localhost and to the hosts in server.allowed_hosts";
+const ONLY_LOOPBACK: Words = (
+    "this node has no token and no user yet, and so answers on this machine only, as localhost; `almanack token create` or `almanack user create` makes one",
+    "本节点还没有令牌和用户，因此只在本机以 localhost 应答；请用 `almanack token create` 或 `almanack user create` 创建",
+);
+const ONLY_ALLOWED: Words = (
+    "pages answer only to localhost and to the hosts in server.allowed_hosts",
+    "页面只对 localhost 和 server.allowed_hosts 中的主机应答",
+);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
@@ -99,7 +105,10 @@ impl Requester {
     /// Refuses a requester with less than this scope; without a token the scope is `operate`.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<()> {
         self.check(needed, || {
-            format!("{what} needs a token of scope `{needed}`")
+            both!(
+                "{what} needs a token of scope `{needed}`",
+                "此操作需要权限为 `{needed}` 的令牌"
+            )
         })
     }
 
@@ -107,11 +116,14 @@ impl Requester {
     fn allowed(&self, needed: Scope, shown: &str) -> Result<()> {
         let Self { name, scope, .. } = self;
         self.check(needed, || {
-            format!("{shown} `{name}` has scope `{scope}`; this needs `{needed}`")
+            both!(
+                "{shown} `{name}` has scope `{scope}`; this needs `{needed}`",
+                "`{name}` 的权限为 `{scope}`；此操作需要 `{needed}`"
+            )
         })
     }
 
-    fn check(&self, needed: Scope, detail: impl FnOnce() -> String) -> Result<()> {
+    fn check(&self, needed: Scope, detail: impl FnOnce() -> Sentence) -> Result<()> {
         if self.scope.allows(needed) {
             return Ok(());
         }
@@ -129,7 +141,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Requester {
     /// Refuses if authentication was skipped: a route registered outside it must not change things.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let requester = parts.extensions.get::<Self>().cloned();
-        requester.ok_or_else(|| Problem::new(Code::Internal, "this path is not guarded"))
+        requester.ok_or_else(|| {
+            Problem::new(
+                Code::Internal,
+                both!("this path is not guarded", "此路径没有身份验证"),
+            )
+        })
     }
 }
 
@@ -187,10 +204,30 @@ impl Authentication {
                 return Ok(Requester::known_as("anonymous"));
             }
         }
+        if let Some(requester) = self.on_own_page(request).await? {
+            requester.allowed(needed, "session of")?;
+            return Ok(requester);
+        }
         let Token { name, scope, .. } = self.token(&request.headers).await?;
         let requester = Requester::recognised(name, scope);
         requester.allowed(needed, "token")?;
         Ok(requester)
+    }
+
+    /// The user of a session, if the browser itself says that one of our own pages sends the
+    /// request: the API reference tries calls. A page cannot write that header, and what does not
+    /// send it, such as an old browser, needs a token as ever.
+    async fn on_own_page(&self, request: &Parts) -> Result<Option<Requester>> {
+        let site = request.headers.get("sec-fetch-site");
+        if site.is_none_or(|site| site != "same-origin")
+            || request.headers.contains_key(header::AUTHORIZATION)
+        {
+            return Ok(None);
+        }
+        self.check_page_host(request).await?;
+        check_origin(request)?;
+        let held = self.signed_in(&request.headers).await?;
+        Ok(held.map(|(requester, _)| requester))
     }
 
     /// Authenticates a browser. A browser attaches its cookie whichever page sends the request, so
@@ -249,7 +286,7 @@ impl Authentication {
     async fn token(&self, headers: &HeaderMap) -> Result<Token> {
         let hash = shown_token(headers).map(token::hash);
         let hash = hash.ok_or_else(|| {
-            let detail = "send a token: `Authorization: Bearer alm_…`; create one with `almanack token create`";
+            let detail = both!("send a token: `Authorization: Bearer alm_…`; create one with `almanack token create`", "请发送令牌：`Authorization: Bearer alm_…`；可用 `almanack token create` 创建");
             Problem::new(Code::Unauthenticated, detail)
         })?;
         let now = self.state.clock.now();
@@ -258,7 +295,10 @@ impl Authentication {
         token.filter(|token| token.is_valid(now)).ok_or_else(|| {
             Problem::new(
                 Code::Unauthenticated,
-                "the token is unknown, revoked or expired",
+                both!(
+                    "the token is unknown, revoked or expired",
+                    "令牌未知、已撤销或已过期"
+                ),
             )
         })
     }

@@ -1,9 +1,12 @@
 //! Alerts: what needs attention, and whether people were notified.
 
-use almanack_core::alert::{Alert, port::Answer as ChannelAnswer, words};
+use almanack_core::alert::{Alert, port::Answer as ChannelAnswer};
+use almanack_core::both;
+use almanack_core::lang::{Lang, Say};
 use almanack_core::store::AlertFilter;
 use axum::extract::Query;
 
+use crate::language;
 use crate::prelude::*;
 
 /// Most alerts in one answer; no more are ever open.
@@ -35,12 +38,15 @@ pub(crate) struct AlertView {
     open: bool,
 }
 
-impl From<Alert> for AlertView {
-    fn from(alert: Alert) -> Self {
+impl AlertView {
+    fn of(alert: Alert, lang: Lang) -> Self {
         Self {
-            sentence: words::english(&alert),
+            sentence: alert.say(lang),
             open: alert.is_open(),
-            alert,
+            alert: Alert {
+                detail: alert.detail.turned(lang),
+                ..alert
+            },
         }
     }
 }
@@ -48,7 +54,7 @@ impl From<Alert> for AlertView {
 /// List open alerts.
 #[utoipa::path(
     get, path = "/api/v1/alerts", tag = "alerts",
-    params(AlertsQuery),
+    params(AlertsQuery, ("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts")),
     responses(
         (status = 200, description = "The alerts, the most recently opened first", body = AlertsView),
     ),
@@ -56,7 +62,8 @@ impl From<Alert> for AlertView {
 pub(crate) async fn list_alerts(
     State(state): App,
     Query(query): Query<AlertsQuery>,
-) -> Result<Json<AlertsView>> {
+    Reader(lang): Reader,
+) -> Answer {
     let filter = AlertFilter {
         closed_from: if query.all {
             Timestamp::MIN
@@ -67,9 +74,8 @@ pub(crate) async fn list_alerts(
     };
     let alerts = state.store.load_alerts(filter).await?.into_iter();
     let alerts = alerts.filter(|alert| query.all || alert.is_open());
-    Ok(Json(AlertsView {
-        alerts: alerts.map(AlertView::from).collect(),
-    }))
+    let alerts = alerts.map(|alert| AlertView::of(alert, lang)).collect();
+    Ok(language::answer(lang, AlertsView { alerts }))
 }
 
 /// Which channels to test.
@@ -94,15 +100,21 @@ pub(crate) struct AlertTestView {
     responses((status = 200, description = "The answers of the channels", body = AlertTestView)),
 )]
 pub(crate) async fn test_alerts(State(state): App, call: Call) -> Result<Json<AlertTestView>> {
-    call.refuse_key_because("test messages do not accept an Idempotency-Key; each call sends one")?;
+    call.refuse_key_because(both!(
+        "test messages do not accept an Idempotency-Key; each call sends one",
+        "测试消息不接受 Idempotency-Key；每次调用都会发送一条"
+    ))?;
     let AlertTestBody { channel } = call.json()?;
     let answers = match &state.watching {
         Some(watching) => watching.get().notifier.test(channel.as_deref()).await,
         None => Vec::new(),
     };
     Problem::unless(!answers.is_empty(), "channel", || match channel {
-        Some(_) => "no channel of this name is configured".to_owned(),
-        None => "no channel is configured".to_owned(),
+        Some(_) => both!(
+            "no channel of this name is configured",
+            "没有配置此名称的渠道"
+        ),
+        None => both!("no channel is configured", "没有配置任何渠道"),
     })?;
     Ok(Json(AlertTestView { answers }))
 }

@@ -8,10 +8,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use almanack_core::{time::Clock, token::Scope};
+use almanack_core::{both, time::Clock, token::Scope};
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::http::{HeaderName, Uri};
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -29,9 +29,9 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::access::{Authentication, guard, guard_looking, guard_working, needed_scope};
 use crate::prelude::*;
 use crate::{
-    alerts, batch, bulk, calendars, editions, events, firings, health, inbox, kinds, lookup,
-    metrics, monitors, newsletter, nodes, openapi, problem, radar, receipts, run_logs, schedules,
-    sources, subscriptions, tasks, tick, tokens, ui, users, work,
+    alerts, batch, bulk, calendars, editions, events, firings, health, inbox, kinds, language,
+    lookup, metrics, monitors, newsletter, nodes, openapi, problem, radar, receipts, run_logs,
+    schedules, sources, subscriptions, tasks, tick, tokens, ui, users, work,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -101,7 +101,7 @@ fn described() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(health::healthz))
         .routes(register!(health::readyz))
         .routes(register!(openapi::openapi_json))
-        .routes(register!(openapi::docs))
+        .route("/api/docs", get(openapi::docs))
 }
 
 /// Reports about firings: their signature is all the authority they need.
@@ -364,6 +364,7 @@ fn surround(
         .layer(map_response(move |response| async move {
             problem::unify(response, body_bytes)
         }))
+        .layer(from_fn(language::turn))
         .layer(CompressionLayer::new())
         .layer(SetResponseHeaderLayer::if_not_present(
             header::CONTENT_SECURITY_POLICY,
@@ -441,12 +442,20 @@ impl MakeRequestId for Numbered {
 
 async fn no_such_path(uri: Uri, _: Request) -> Problem {
     let detail = if uri.path().starts_with("/api/v1/schedules/") {
-        "a schedule is at /api/v1/schedules/{name}; names must not contain `/`"
+        both!(
+            "a schedule is at /api/v1/schedules/{{name}}; names must not contain `/`",
+            "日程位于 /api/v1/schedules/{{name}}；名称中不能有 `/`"
+        )
     } else if uri.path().starts_with("/api/v1/tasks/") {
-        "a task is at /api/v1/tasks/{kind}/{subject}; neither may be empty, and a `/` in the subject \
-         is written %2F"
+        both!(
+            "a task is at /api/v1/tasks/{{kind}}/{{subject}}; neither may be empty, and a `/` in the subject is written %2F",
+            "任务位于 /api/v1/tasks/{{kind}}/{{subject}}；两者都不能为空，主体中的 `/` 写作 %2F"
+        )
     } else {
-        "no such path; see /api/docs for all paths"
+        both!(
+            "no such path; see /api/docs for all paths",
+            "没有此路径；所有路径见 /api/docs"
+        )
     };
     Problem::new(Code::NoSuchPath, detail)
 }

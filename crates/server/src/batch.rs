@@ -3,6 +3,7 @@
 //! Each item is read and executed separately: an error in one is reported in its position and does
 //! not stop the others. Only with an `Idempotency-Key` is the call all or nothing.
 
+use almanack_core::both;
 use serde_json::value::RawValue;
 
 use crate::call::{OnceHeader, read_object};
@@ -71,6 +72,9 @@ pub(crate) fn check_count(given: usize, max: usize) -> Result<()> {
     if given <= max {
         return Ok(());
     }
-    let detail = format!("{given} items in one call; the limit is {max}");
+    let detail = both!(
+        "{given} items in one call; the limit is {max}",
+        "一次调用中有 {given} 个条目；上限为 {max}"
+    );
     Err(Problem::new(Code::TooManyItems, detail))
 }

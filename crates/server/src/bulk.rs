@@ -2,6 +2,7 @@
 
 use almanack_core::bulk::{Action, Bulk, BulkId, BulkRequest, DryRun};
 use almanack_core::task::TaskId;
+use almanack_core::{both, lang::Say};
 use almanack_engine::bulk::{Bulks, Error};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -90,9 +91,10 @@ pub(crate) fn bulks(state: &AppState) -> Bulks {
     ),
 )]
 pub(crate) async fn change_tasks(State(state): App, call: Call) -> Answer {
-    call.refuse_key_because(
+    call.refuse_key_because(both!(
         "bulk changes do not accept an Idempotency-Key; list them to see whether one has begun",
-    )?;
+        "批量更改不接受 Idempotency-Key；请列出它们以查看是否已开始"
+    ))?;
     let body: BulkBody = call.json()?;
     let (dry_run, through) = (body.dry_run, body.through_task_id.map(TaskId));
     let request = body.into_request()?;
@@ -153,7 +155,10 @@ pub(crate) async fn cancel_bulk(
 
 fn unknown(id: &str) -> Problem {
     let id: String = id.chars().take(20).collect();
-    Problem::new(Code::NoSuchBulk, format!("no bulk change {id}"))
+    Problem::new(
+        Code::NoSuchBulk,
+        both!("no bulk change {id}", "没有批量更改 {id}"),
+    )
 }
 
 impl From<Error> for Problem {
@@ -165,10 +170,10 @@ impl From<Error> for Problem {
                     Unclear::NoFilter => "filter",
                     Unclear::NoTime | Unclear::Timeless(_) | Unclear::By => "by_s",
                 };
-                Self::new(Code::InvalidValue, unclear.to_string()).at(path)
+                Self::new(Code::InvalidValue, unclear.both()).at(path)
             }
             Error::Unknown(id) => unknown(&id.to_string()),
-            Error::Ended(_) => Self::new(Code::BulkEnded, error.to_string()),
+            Error::Ended(_) => Self::new(Code::BulkEnded, error.both()),
             Error::Store(error) => error.into(),
         }
     }

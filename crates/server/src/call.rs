@@ -3,6 +3,7 @@
 
 use almanack_core::store::OnceKey;
 use almanack_core::task::{Identity, Kind, Subject};
+use almanack_core::{both, lang::Sentence};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::{body::Bytes, http::request::Parts};
@@ -32,7 +33,13 @@ impl FromRequest<Arc<AppState>> for Call {
         let body = Bytes::from_request(bodied, state).await;
         let body = body.map_err(|rejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => problem::body_too_large(state.limits.body_bytes),
-            _ => Problem::new(Code::BadRequest, "the body could not be read to its end"),
+            _ => Problem::new(
+                Code::BadRequest,
+                both!(
+                    "the body could not be read to its end",
+                    "请求体未能完整读取"
+                ),
+            ),
         })?;
         let once = idempotency::key(&parts, &requester, &body)?;
         Ok(Self {
@@ -53,8 +60,12 @@ impl Call {
 
     /// The body as text.
     pub(crate) fn text(&self) -> Result<&str> {
-        std::str::from_utf8(&self.body)
-            .map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))
+        std::str::from_utf8(&self.body).map_err(|_| {
+            Problem::new(
+                Code::MalformedJson,
+                both!("the body is not UTF-8", "请求体不是 UTF-8"),
+            )
+        })
     }
 
     /// The raw body.
@@ -96,13 +107,14 @@ impl Call {
 
     /// Refuses an idempotency key where it has no effect.
     pub(crate) fn refuse_key(&self) -> Result<()> {
-        self.refuse_key_because(
+        self.refuse_key_because(both!(
             "changes of schedules do not accept an Idempotency-Key; use If-Match for safe changes",
-        )
+            "日程的更改不接受 Idempotency-Key；请用 If-Match 保证安全"
+        ))
     }
 
     /// As [`Self::refuse_key`], with another message.
-    pub(crate) fn refuse_key_because(&self, detail: &str) -> Result<()> {
+    pub(crate) fn refuse_key_because(&self, detail: Sentence) -> Result<()> {
         if self.once.is_none() {
             return Ok(());
         }
@@ -120,7 +132,10 @@ pub(crate) enum OneOrMany<'a, T> {
 pub(crate) fn unsupported(wanted: &str) -> Problem {
     Problem::new(
         Code::UnsupportedMediaType,
-        format!("send the body as `Content-Type: {wanted}`"),
+        both!(
+            "send the body as `Content-Type: {wanted}`",
+            "请以 `Content-Type: {wanted}` 发送请求体"
+        ),
     )
 }
 

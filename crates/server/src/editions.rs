@@ -20,6 +20,7 @@ mod view;
 
 use almanack_core::edition::{Account, EditionId, EditionName, State as EditionState};
 use almanack_core::edition::{day::FIRST_DAY, hold::HoldReason, plan::Waiting};
+use almanack_core::{both, lang::Say};
 use almanack_engine::editions::{Editions, End, Error};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -48,8 +49,7 @@ pub(crate) fn parse_id(text: &str) -> Result<EditionId> {
     }
     let id = text.parse::<EditionId>().ok();
     id.filter(|id| id.date >= FIRST_DAY).ok_or_else(|| {
-        let detail = "an edition is a day since 1970, written YYYY-MM-DD, or NAME@YYYY-MM-DD if it \
-                      has a name";
+        let detail = both!("an edition is a day since 1970, written YYYY-MM-DD, or NAME@YYYY-MM-DD if it has a name", "日报是 1970 年以来的一天，写作 YYYY-MM-DD；有名称时写作 NAME@YYYY-MM-DD");
         Problem::invalid("date", detail)
     })
 }
@@ -59,7 +59,10 @@ pub(crate) fn parse_date(text: &str) -> Result<Date> {
     let date = text.parse::<Date>().ok();
     let date = date.filter(|date| date.to_string() == text && *date >= FIRST_DAY);
     date.ok_or_else(|| {
-        let detail = "date must be a day since 1970, written YYYY-MM-DD, such as 2026-01-05";
+        let detail = both!(
+            "date must be a day since 1970, written YYYY-MM-DD, such as 2026-01-05",
+            "date 必须是 1970 年以来的一天，写作 YYYY-MM-DD，如 2026-01-05"
+        );
         Problem::invalid("date", detail)
     })
 }
@@ -67,8 +70,7 @@ pub(crate) fn parse_date(text: &str) -> Result<Date> {
 /// Who makes the default edition, if editions are configured.
 pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>> {
     state.editions.default_edition().ok_or_else(|| {
-        let detail = "editions are not configured; `edition.enabled = true` and the section [edition] of the \
-                      configuration make this node build them";
+        let detail = both!("editions are not configured; `edition.enabled = true` and the section [edition] of the configuration make this node build them", "尚未配置日报；在配置中设置 `edition.enabled = true` 和 [edition] 一节，本节点就会生成日报");
         Problem::new(Code::NotConfigured, detail)
     })
 }
@@ -93,7 +95,10 @@ pub(crate) fn editions_named(state: &AppState, name: EditionName) -> Result<&Arc
         Some(editions) => Ok(editions),
         None if name.is_default() => editions(state),
         None => {
-            let detail = format!("this node makes no edition named `{name}`");
+            let detail = both!(
+                "this node makes no edition named `{name}`",
+                "本节点不生成名为 `{name}` 的日报"
+            );
             Err(Problem::new(Code::NoSuchEdition, detail))
         }
     }
@@ -101,14 +106,15 @@ pub(crate) fn editions_named(state: &AppState, name: EditionName) -> Result<&Arc
 
 /// Parses the name of an edition.
 pub(crate) fn parse_name(text: &str) -> Result<EditionName> {
-    EditionName::parse(text).map_err(|error| Problem::invalid("name", error.to_string()))
+    EditionName::parse(text).map_err(|error| Problem::invalid("name", error.both()))
 }
 
 /// Repeating these calls is harmless, so no idempotency key is stored.
 fn refuse_key(call: &Call) -> Result<()> {
-    call.refuse_key_because(
+    call.refuse_key_because(both!(
         "editions do not accept an Idempotency-Key; repeating the call is harmless",
-    )
+        "日报不接受 Idempotency-Key；重复调用没有害处"
+    ))
 }
 
 /// How a run ended, for people.

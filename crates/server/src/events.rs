@@ -4,6 +4,7 @@
 //! queues. This module handles only the HTTP bindings. A batch is processed in order; an error in
 //! one event is reported in its position and does not stop the others.
 
+use almanack_core::both;
 use almanack_core::event::incoming::{self, EventError, TaskEvent};
 use almanack_core::reschedule::Request;
 use serde_json::value::{RawValue, Value};
@@ -97,7 +98,10 @@ fn check_one_source(events: &[Result<TaskEvent>]) -> Result<()> {
     if origins.all(|origin| Some(&origin) == first.as_ref()) {
         return Ok(());
     }
-    let detail = "with an Idempotency-Key all events of a batch must have the same source";
+    let detail = both!(
+        "with an Idempotency-Key all events of a batch must have the same source",
+        "带 Idempotency-Key 时，一批事件必须有相同的 source"
+    );
     Err(Problem::new(Code::InvalidEvent, detail))
 }
 

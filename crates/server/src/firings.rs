@@ -6,6 +6,7 @@
 
 use almanack_core::follow::{Report, Stage, may_report};
 use almanack_core::task::TaskId;
+use almanack_core::{both, lang::Say};
 use almanack_engine::reports::{Error, Reports};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, Query};
@@ -96,7 +97,10 @@ async fn take(
     let reporting = state.reporting.get();
     let genuine = |it: &&Reporting| may_report(&*it.verifier, firing, &signed.signature);
     let Some(reporting) = reporting.as_ref().as_ref().filter(genuine) else {
-        let detail = "the signature does not belong to this firing; use the address from the call";
+        let detail = both!(
+            "the signature does not belong to this firing; use the address from the call",
+            "签名不属于此触发；请使用调用中给出的地址"
+        );
         return Err(Problem::new(Code::BadSignature, detail));
     };
     let report = read(body).await?;
@@ -117,19 +121,26 @@ async fn take(
 /// An empty body is an empty report.
 async fn read(body: Body) -> Result<Report> {
     let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| {
-        let detail = format!("a report must have at most {BODY_BYTES_MAX} bytes");
+        let detail = both!(
+            "a report must have at most {BODY_BYTES_MAX} bytes",
+            "报告最多 {BODY_BYTES_MAX} 字节"
+        );
         Problem::new(Code::BodyTooLarge, detail)
     })?;
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Report::default());
     }
-    serde_json::from_slice(&body)
-        .map_err(|error| Problem::new(Code::InvalidBody, format!("not a report: {error}")))
+    serde_json::from_slice(&body).map_err(|error| {
+        Problem::new(
+            Code::InvalidBody,
+            both!("not a report: {error}", "不是报告：{error}"),
+        )
+    })
 }
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let detail = error.to_string();
+        let detail = error.both();
         match error {
             Error::NotExpected(_) => Self::new(Code::NoSuchFiring, detail),
             Error::Ended { .. } | Error::Cancelled(_) => Self::new(Code::FiringEnded, detail),

@@ -5,6 +5,7 @@
 //! and it is not stopping. Other failures are listed but do not make it unready: other nodes read
 //! the message bus, and a backup can run later.
 
+use almanack_core::both;
 use almanack_engine::health::Readiness;
 
 use crate::prelude::*;
@@ -53,11 +54,17 @@ pub(crate) async fn readyz(State(state): App) -> Result<Json<HealthView>> {
     let degraded = match state.health.readiness(state.clock.now()) {
         Readiness::Ready { degraded } => degraded,
         Readiness::NotWriting { since } => {
-            let detail = format!("no write to the database has succeeded since {since}");
+            let detail = both!(
+                "no write to the database has succeeded since {since}",
+                "自 {since} 起，数据库没有成功写入过"
+            );
             return Err(Problem::new(Code::DatabaseUnwritable, detail));
         }
         Readiness::Leaving => {
-            let detail = "this node is stopping; use another node";
+            let detail = both!(
+                "this node is stopping; use another node",
+                "本节点正在停止；请使用其他节点"
+            );
             return Err(Problem::new(Code::ShuttingDown, detail));
         }
     };

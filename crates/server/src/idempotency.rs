@@ -7,6 +7,7 @@
 //! whose body differs between attempts (for example because it resolves a relative time) sends
 //! `Idempotency-Digest` to identify the request.
 
+use almanack_core::both;
 use std::collections::BTreeSet;
 
 use almanack_core::reschedule::{Receipt, Request};
@@ -28,8 +29,10 @@ pub(crate) fn key(parts: &Parts, requester: &Requester, body: &[u8]) -> Result<O
     let visible = given.as_bytes().iter().all(u8::is_ascii_graphic);
     let text = given.to_str().ok().filter(|_| fits && visible);
     let text = text.ok_or_else(|| {
-        let detail =
-            format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} visible ASCII characters");
+        let detail = both!(
+            "Idempotency-Key must be 1 to {KEY_BYTES_MAX} visible ASCII characters",
+            "Idempotency-Key 必须为 1 到 {KEY_BYTES_MAX} 个可见的 ASCII 字符"
+        );
         Problem::new(Code::InvalidIdempotencyKey, detail)
     })?;
     let key = format!("{}:{text}", requester.name());
@@ -85,7 +88,12 @@ pub(crate) async fn ask(
                 .rescheduler
                 .ask_once(key.clone(), vec![request], origin)
                 .await?;
-            let missing = || Problem::new(Code::Internal, "the stored answer has no receipt");
+            let missing = || {
+                Problem::new(
+                    Code::Internal,
+                    both!("the stored answer has no receipt", "保存的应答中没有回执"),
+                )
+            };
             receipts.into_iter().next().ok_or_else(missing)?
         }
     };
@@ -140,7 +148,12 @@ async fn ask_each(state: &AppState, requests: ChangeRequests, origin: &str) -> R
         .into_iter();
     let answer = |asked: Result<Identity>| {
         let identity = asked?;
-        let missing = || Problem::new(Code::Internal, "the answer to this item is missing");
+        let missing = || {
+            Problem::new(
+                Code::Internal,
+                both!("the answer to this item is missing", "缺少对此条目的应答"),
+            )
+        };
         let receipt = answers.next().ok_or_else(missing)??;
         Ok((identity, receipt))
     };
@@ -171,8 +184,10 @@ fn all_or_nothing(requests: ChangeRequests) -> Result<Vec<Request>> {
 }
 
 fn twice(identity: &Identity) -> Problem {
-    let detail =
-        format!("{identity} appears twice; with an Idempotency-Key it may appear only once");
+    let detail = both!(
+        "{identity} appears twice; with an Idempotency-Key it may appear only once",
+        "{identity} 出现了两次；带 Idempotency-Key 时只能出现一次"
+    );
     Problem::new(Code::InvalidValue, detail)
 }
 

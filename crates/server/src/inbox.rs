@@ -1,6 +1,7 @@
 //! Requests that were made in others' transactions, with SQL functions (WK-03).
 
 use almanack_core::inbox::{InboxEntry, InboxNumber};
+use almanack_core::{both, lang::Sentence};
 use axum::{extract::Path, extract::rejection::PathRejection};
 
 use crate::prelude::*;
@@ -19,14 +20,20 @@ pub(crate) async fn get_inbox(
     State(state): App,
     number: Result<Path<i64>, PathRejection>,
 ) -> Result<Json<InboxEntry>> {
-    let none = |why: &str| Problem::new(Code::NoSuchRequest, why);
+    let none = |why: Sentence| Problem::new(Code::NoSuchRequest, why);
     if state.store.inbox_hints().is_none() {
-        return Err(none(
+        return Err(none(both!(
             "only PostgreSQL has an inbox; on SQLite, tasks are changed through the API",
-        ));
+            "只有 PostgreSQL 有收件箱；使用 SQLite 时，请通过 API 更改任务"
+        )));
     }
-    let unknown = "the inbox has no request with this number, or it was answered long ago";
-    let Path(number) = number.map_err(|_| none(unknown))?;
+    let unknown = || {
+        none(both!(
+            "the inbox has no request with this number, or it was answered long ago",
+            "收件箱中没有此编号的请求，或早已得到应答"
+        ))
+    };
+    let Path(number) = number.map_err(|_| unknown())?;
     let found = state.store.load_inbox(InboxNumber(number)).await?;
-    found.map(Json).ok_or_else(|| none(unknown))
+    found.map(Json).ok_or_else(unknown)
 }

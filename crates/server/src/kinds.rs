@@ -1,5 +1,6 @@
 //! Kinds of tasks: how much of each waits, and whether it is paused.
 
+use almanack_core::lang::Say;
 use almanack_core::pace::KindLine;
 use almanack_core::task::Kind;
 use almanack_engine::kinds::{self, Error, Pausing};
@@ -100,7 +101,7 @@ async fn line(state: &AppState, kind: &Kind) -> Answer {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let detail = error.to_string();
+        let detail = error.both();
         let path = match error {
             Error::Store(error) => return error.into(),
             Error::Unknown { .. } => return Self::new(Code::NoSuchKind, detail),

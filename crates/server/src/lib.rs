@@ -29,6 +29,7 @@ mod health;
 mod idempotency;
 mod inbox;
 mod kinds;
+mod language;
 mod lookup;
 mod metrics;
 mod monitors;
@@ -104,6 +105,7 @@ pub(crate) mod prelude {
 
     pub(crate) use crate::AppState;
     pub(crate) use crate::call::{Asked, Call};
+    pub(crate) use crate::language::Reader;
     pub(crate) use crate::paging::{self, PAGE_DEFAULT, PAGE_MAX};
     pub(crate) use crate::problem::{Code, Problem};
 

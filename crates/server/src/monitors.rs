@@ -4,6 +4,7 @@
 //! at `/api/v1/schedules/{name}`. Here is what only a monitor has: its status, its pings and its
 //! keys. The key of a ping address is a secret; the store keeps its hash, so it is shown once.
 
+use almanack_core::both;
 use almanack_core::plan::{Monitor, MonitorStatus, Ping, Schedule, ScheduleId};
 use almanack_core::store::{MonitorKey, MonitorKeys};
 use almanack_engine::schedules::{Error, Watched, new_key};
@@ -181,7 +182,12 @@ pub(crate) async fn new_ping_key(State(state): App, Named(name): Named, call: Ca
     let body: PingKeyBody = call.json_or_default()?;
     let given = body.key.map(|key| {
         let usable = public::is_key(&key);
-        let wrong = || Problem::new(Code::InvalidValue, "key must be a UUID in lower case");
+        let wrong = || {
+            Problem::new(
+                Code::InvalidValue,
+                both!("key must be a UUID in lower case", "key 必须是小写的 UUID"),
+            )
+        };
         usable.then_some(key).ok_or_else(wrong)
     });
     let drawn = || new_key(state.entropy.as_ref());
@@ -239,7 +245,10 @@ async fn save(state: &AppState, watched: &Watched, keys: &MonitorKeys) -> Result
     if state.schedules.save_keys(&watched.schedule, keys).await? {
         return Ok(());
     }
-    let detail = "another monitor has this key; each needs its own";
+    let detail = both!(
+        "another monitor has this key; each needs its own",
+        "另一个监视已使用此 key；每个监视需要各自的 key"
+    );
     Err(Problem::new(Code::AddressTaken, detail))
 }
 
@@ -248,7 +257,10 @@ pub(crate) async fn watched(state: &AppState, schedule: Schedule) -> Result<Watc
     let name = schedule.name.clone();
     let watched = state.schedules.watched(schedule).await?;
     watched.ok_or_else(|| {
-        let detail = format!("`{name}` is no monitor: its target is not a ping");
+        let detail = both!(
+            "`{name}` is no monitor: its target is not a ping",
+            "`{name}` 不是监视：其目标不是 ping"
+        );
         Problem::new(Code::NoSuchMonitor, detail)
     })
 }

@@ -8,6 +8,7 @@ pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod pages;
 
+use almanack_core::{both, lang::Say};
 use std::collections::BTreeMap;
 
 use almanack_core::edition::{EditionName, delivery::OnUnknown};
@@ -50,8 +51,11 @@ pub(crate) fn admitted(viewer: &Viewer) -> Result<()> {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::Unknown => Self::new(Code::NoSuchSubscriber, "no such subscriber"),
-            Error::Busy => Self::new(Code::Contended, error.to_string()),
+            Error::Unknown => Self::new(
+                Code::NoSuchSubscriber,
+                both!("no such subscriber", "没有此订阅者"),
+            ),
+            Error::Busy => Self::new(Code::Contended, error.both()),
             Error::Store(error) => error.into(),
         }
     }
@@ -65,7 +69,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let text: String = named(parts, state).await?;
-        let unknown = || Problem::new(Code::NoSuchSubscriber, "no such subscriber");
+        let unknown = || {
+            Problem::new(
+                Code::NoSuchSubscriber,
+                both!("no such subscriber", "没有此订阅者"),
+            )
+        };
         text.parse()
             .map(|id| Self(SubscriberId(id)))
             .map_err(|_| unknown())
@@ -117,7 +126,10 @@ pub(crate) async fn add_subscriber(State(state): App, call: Call) -> Result<Json
         .as_deref()
         .is_some_and(|tag| !csv::is_language(tag))
     {
-        let detail = "language must be a tag such as en or zh-CN";
+        let detail = both!(
+            "language must be a tag such as en or zh-CN",
+            "language 必须是语言标签，如 en 或 zh-CN"
+        );
         return Err(Problem::invalid("language", detail));
     }
     let (subscribers, language) = (subscribers(&state), body.language);
@@ -147,13 +159,13 @@ pub(crate) async fn resend_confirmation(
 }
 
 pub(crate) fn parse_address(text: &str) -> Result<Address> {
-    Address::parse(text).map_err(|why| Problem::invalid("address", why.to_string()))
+    Address::parse(text).map_err(|why| Problem::invalid("address", why.both()))
 }
 
 /// The name of an edition; the default one without it.
 pub(crate) fn parse_edition(text: Option<&str>) -> Result<EditionName> {
     let name = text.map(EditionName::parse).transpose();
-    let name = name.map_err(|why| Problem::invalid("edition", why.to_string()))?;
+    let name = name.map_err(|why| Problem::invalid("edition", why.both()))?;
     Ok(name.unwrap_or_default())
 }
 

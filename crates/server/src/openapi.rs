@@ -1,17 +1,17 @@
-//! The description of the API: an OpenAPI 3.1 document, and a page for people made from it.
+//! The description of the API: an OpenAPI 3.1 document, and what the page for people ([`read`],
+//! `ui::api`) is made from.
 //!
 //! Routes and document come from the same registration ([`document`] and [`crate::app`] share it),
 //! so they cannot differ. What many operations share is written once: refusals and scopes
 //! (`guarded`), path parameters (`in_path`), and an example of each (`examples`).
 
 mod examples;
+pub(crate) mod read;
 
 use std::sync::LazyLock;
 
 use almanack_core::token::Scope;
-use base64::{Engine as _, prelude::BASE64_STANDARD};
-use maud::{PreEscaped, html};
-use sha2::{Digest, Sha256};
+use axum::response::Redirect;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{PathItem, RefOr, Required, SecurityRequirement};
@@ -20,9 +20,6 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::prelude::*;
 use crate::problem::ItemProblem;
-
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
-code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";
 
 /// The part of the document that does not depend on routes.
 #[derive(OpenApi)]
@@ -118,28 +115,9 @@ fn in_path(name: &str) -> Option<RefOr<Parameter>> {
     Some(parameter.build().into())
 }
 
-/// The document and the page, rendered once.
-static RENDERED: LazyLock<Rendered> = LazyLock::new(|| Rendered::of(&document()));
-
-struct Rendered {
-    json: String,
-    page: String,
-    policy: String,
-}
-
-impl Rendered {
-    fn of(document: &utoipa::openapi::OpenApi) -> Self {
-        let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
-        Self {
-            // Rendering plain data cannot fail; if it did, the tests on the document would.
-            json: document.to_json().unwrap_or_default(),
-            page: page(document),
-            policy: format!(
-                "default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'"
-            ),
-        }
-    }
-}
+/// The document, rendered once. Rendering plain data cannot fail; if it did, the tests on the
+/// document would.
+static RENDERED: LazyLock<String> = LazyLock::new(|| document().to_json().unwrap_or_default());
 
 /// The OpenAPI document.
 #[utoipa::path(
@@ -148,45 +126,12 @@ impl Rendered {
 )]
 pub(crate) async fn openapi_json() -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json")];
-    (headers, RENDERED.json.as_str()).into_response()
+    (headers, RENDERED.as_str()).into_response()
 }
 
-/// The API reference as a web page.
-#[utoipa::path(
-    get, path = "/api/docs", tag = "description",
-    responses((status = 200, description = "A page", body = String, content_type = "text/html")),
-)]
-pub(crate) async fn docs() -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, &RENDERED.policy),
-    ];
-    (headers, RENDERED.page.as_str()).into_response()
-}
-
-fn page(document: &utoipa::openapi::OpenApi) -> String {
-    let mut paths = document.paths.paths.clone();
-    let list = html! {
-        @for (path, item) in &mut paths { @for (method, operation) in operations_mut(item) {
-            dt { code { (method) " " (path) } }
-            dd { (operation.summary.as_deref().unwrap_or_default()) br; (operation.description.as_deref().unwrap_or_default()) }
-        } }
-    };
-    let page = html! {
-        (PreEscaped("<!doctype html>"))
-        html lang="en" {
-            meta charset="utf-8";
-            meta name="viewport" content="width=device-width";
-            title { "Almanack API" }
-            style { (PreEscaped(STYLE)) }
-            main {
-                h1 { "Almanack API" }
-                p { "Full description: " a href="/api/v1/openapi.json" { "openapi.json" } " (OpenAPI 3.1)." }
-                dl { (list) }
-            }
-        }
-    };
-    page.into_string()
+/// Where the reference was: it is a page of the dashboard, which needs no sign-in.
+pub(crate) async fn docs() -> Redirect {
+    Redirect::temporary("/ui/api")
 }
 
 fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {

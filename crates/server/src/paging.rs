@@ -2,6 +2,7 @@
 //!
 //! A cursor is the key of a row in base64; clients treat it as opaque.
 
+use almanack_core::both;
 use std::fmt::Display;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -18,7 +19,10 @@ pub(crate) fn size(limit: Option<usize>, default: usize, max: usize) -> Result<u
     if (1..=max).contains(&size) {
         return Ok(size);
     }
-    let detail = format!("limit must be 1 to {max}, not {size}");
+    let detail = both!(
+        "limit must be 1 to {max}, not {size}",
+        "limit 必须为 1 到 {max}，不能是 {size}"
+    );
     Err(Problem::in_query(detail))
 }
 
@@ -37,5 +41,10 @@ pub(crate) fn cursor(key: impl Display) -> String {
 pub(crate) fn read<T>(cursor: &str, key: impl FnOnce(&str) -> Option<T>) -> Result<T> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok();
     let key = bytes.and_then(|bytes| key(std::str::from_utf8(&bytes).ok()?));
-    key.ok_or_else(|| Problem::in_query("cursor must be the next_cursor of an earlier page"))
+    key.ok_or_else(|| {
+        Problem::in_query(both!(
+            "cursor must be the next_cursor of an earlier page",
+            "cursor 必须是前一页的 next_cursor"
+        ))
+    })
 }

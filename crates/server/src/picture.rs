@@ -42,7 +42,7 @@ mod prelude {
     };
     pub(super) use super::{clock, span};
     pub(super) use crate::prelude::*;
-    pub(super) use crate::ui::lang::{Lang, say, words};
+    pub(super) use almanack_core::{lang::Lang, say, words};
 }
 
 #[cfg(test)]

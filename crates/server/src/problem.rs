@@ -5,7 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::{event::incoming::EventError, store, task::Invalid, token::Scope};
+use almanack_core::{
+    both,
+    event::incoming::EventError,
+    lang::{Lang, Say, Sentence},
+    store,
+    task::Invalid,
+    token::Scope,
+};
 use almanack_engine::reschedule;
 use utoipa::IntoResponses;
 use utoipa::openapi::{self, Content, RefOr};
@@ -41,7 +48,7 @@ pub struct Problem {
     pub(crate) code: Code,
     /// What is wrong with this request, for people.
     #[schema(value_type = String)]
-    pub(crate) detail: Box<str>,
+    pub(crate) detail: Sentence,
     /// Path of the invalid value in the JSON body.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "callback.url")]
@@ -75,18 +82,30 @@ struct Cause(String);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Misread {
     /// What is wrong, in a sentence.
-    pub(crate) message: String,
+    #[schema(value_type = String)]
+    pub(crate) message: Sentence,
     /// The invalid part: its first byte, and one past its last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<usize>>, example = json!([2, 4]))]
     pub(crate) span: Option<[usize; 2]>,
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) hint: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub(crate) hint: Option<Sentence>,
     /// The corrected expression, if the intention is clear.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "0 8 * * MON")]
     pub(crate) repaired: Option<String>,
+}
+
+impl Misread {
+    fn turned(self, lang: Lang) -> Self {
+        Self {
+            message: self.message.turned(lang),
+            hint: self.hint.map(|hint| hint.turned(lang)),
+            ..self
+        }
+    }
 }
 
 /// The problem of one item of an all-or-nothing call.
@@ -100,11 +119,11 @@ pub struct ItemProblem {
 
 impl Problem {
     /// A problem with a sentence about this request.
-    pub fn new(code: Code, detail: impl Into<Box<str>>) -> Self {
-        let (status, r#type, title) = code.about();
+    pub fn new(code: Code, detail: impl Into<Sentence>) -> Self {
+        let (status, r#type) = code.about();
         Self {
             r#type,
-            title,
+            title: code.title(Lang::English),
             status: status.as_u16(),
             code,
             detail: detail.into(),
@@ -118,12 +137,12 @@ impl Problem {
     }
 
     /// An invalid value at a path of the body.
-    pub(crate) fn invalid(path: &str, detail: impl Into<Box<str>>) -> Self {
+    pub(crate) fn invalid(path: &str, detail: impl Into<Sentence>) -> Self {
         Self::new(Code::InvalidValue, detail).at(path)
     }
 
     /// [`Self::invalid`], unless the value fits.
-    pub(crate) fn unless<T: Into<Box<str>>>(
+    pub(crate) fn unless<T: Into<Sentence>>(
         fits: bool,
         path: &str,
         detail: impl FnOnce() -> T,
@@ -135,12 +154,32 @@ impl Problem {
     }
 
     /// An invalid query parameter.
-    pub(crate) fn in_query(detail: impl Into<Box<str>>) -> Self {
+    pub(crate) fn in_query(detail: impl Into<Sentence>) -> Self {
         Self::new(Code::InvalidQuery, detail)
     }
 
     pub fn code(&self) -> Code {
         self.code
+    }
+
+    /// The same for a reader of this language.
+    #[must_use]
+    pub fn turned(self, lang: Lang) -> Self {
+        let turn = |item: ItemProblem| ItemProblem {
+            error: item.error.turned(lang),
+            ..item
+        };
+        Self {
+            title: self.code.title(lang),
+            detail: self.detail.turned(lang),
+            errors: self
+                .errors
+                .map(|errors| errors.into_iter().map(turn).collect()),
+            expression: self
+                .expression
+                .map(|misread| Box::new(misread.turned(lang))),
+            ..self
+        }
     }
 
     /// The log message, if known. Never part of an answer.
@@ -172,8 +211,9 @@ impl Problem {
 
     /// An all-or-nothing call with invalid items.
     pub(crate) fn items(errors: Vec<ItemProblem>) -> Self {
-        let detail = format!(
+        let detail = both!(
             "invalid items: {}; with an Idempotency-Key the call is all or nothing, so nothing was stored",
+            "无效的条目：{} 个；带 Idempotency-Key 的调用要么全部成功，要么全部不做，因此没有保存任何内容",
             errors.len()
         );
         Self {
@@ -247,7 +287,7 @@ impl From<Invalid> for Problem {
             Invalid::Tag { .. } | Invalid::Tags(_) => "tags",
             Invalid::Status(_) => "status",
         };
-        Self::new(Code::InvalidValue, invalid.to_string()).at(path)
+        Self::new(Code::InvalidValue, invalid.both()).at(path)
     }
 }
 
@@ -256,7 +296,7 @@ impl From<EventError> for Problem {
         match error {
             EventError::Invalid(invalid) => invalid.into(),
             EventError::Shape(text) => Self::new(Code::InvalidEvent, words::of_json(&text)),
-            other => Self::new(Code::InvalidEvent, other.to_string()),
+            other => Self::new(Code::InvalidEvent, other.both()),
         }
     }
 }
@@ -264,32 +304,28 @@ impl From<EventError> for Problem {
 impl From<reschedule::Error> for Problem {
     fn from(error: reschedule::Error) -> Self {
         match error {
-            reschedule::Error::NothingThere(nothing) => {
-                Self::new(Code::NoSuchTask, nothing.to_string())
-            }
+            reschedule::Error::NothingThere(nothing) => Self::new(Code::NoSuchTask, nothing.both()),
             reschedule::Error::Expired(_) => {
-                Self::new(Code::InvalidValue, error.to_string()).at("expires_at")
+                Self::new(Code::InvalidValue, error.both()).at("expires_at")
             }
             reschedule::Error::UnknownKind { ref known, .. } => {
                 let known = known.iter().map(ToString::to_string).collect();
                 Self {
                     known_kinds: Some(known),
-                    ..Self::new(Code::UnknownKind, error.to_string())
+                    ..Self::new(Code::UnknownKind, error.both())
                 }
             }
             reschedule::Error::Reserved { .. } => {
-                Self::new(Code::InvalidValue, error.to_string()).at("kind")
+                Self::new(Code::InvalidValue, error.both()).at("kind")
             }
             reschedule::Error::TooManyKinds { .. } => {
-                Self::new(Code::TooManyKinds, error.to_string()).at("kind")
+                Self::new(Code::TooManyKinds, error.both()).at("kind")
             }
             reschedule::Error::Callback(_) | reschedule::Error::Pulled { .. } => {
-                Self::new(Code::InvalidValue, error.to_string()).at("callback.url")
+                Self::new(Code::InvalidValue, error.both()).at("callback.url")
             }
-            reschedule::Error::Contended { .. } => Self::new(Code::Contended, error.to_string()),
-            reschedule::Error::KeyReused => {
-                Self::new(Code::IdempotencyKeyReused, error.to_string())
-            }
+            reschedule::Error::Contended { .. } => Self::new(Code::Contended, error.both()),
+            reschedule::Error::KeyReused => Self::new(Code::IdempotencyKeyReused, error.both()),
             reschedule::Error::Store(error) => error.into(),
         }
     }
@@ -308,11 +344,17 @@ impl From<store::Error> for Problem {
         let problem = match error {
             store::Error::Unavailable { .. } => Self::new(
                 Code::DatabaseUnavailable,
-                "the database does not answer; try again, repeating the call is safe",
+                both!(
+                    "the database does not answer; try again, repeating the call is safe",
+                    "数据库没有响应；请重试，重复调用是安全的"
+                ),
             ),
             store::Error::Unwritable { .. } => Self::new(
                 Code::DatabaseUnwritable,
-                "the database cannot be written (read-only, or its disk is full); nothing was stored",
+                both!(
+                    "the database cannot be written (read-only, or its disk is full); nothing was stored",
+                    "数据库无法写入（只读，或磁盘已满）；没有保存任何内容"
+                ),
             ),
             store::Error::Busy => busy(),
             store::Error::Refused { .. }
@@ -330,12 +372,21 @@ impl From<store::Error> for Problem {
 fn busy() -> Problem {
     Problem::new(
         Code::Busy,
-        "too many concurrent reads; try again in a moment (tasks and changes are not delayed)",
+        both!(
+            "too many concurrent reads; try again in a moment (tasks and changes are not delayed)",
+            "并发读取过多；请稍后重试（任务和更改不受影响）"
+        ),
     )
 }
 
 pub(crate) fn internal() -> Problem {
-    Problem::new(Code::Internal, "internal error; see the log of this node")
+    Problem::new(
+        Code::Internal,
+        both!(
+            "internal error; see the log of this node",
+            "内部错误；请查看本节点的日志"
+        ),
+    )
 }
 
 /// Marks an answer for a browser, which shows errors as pages.
@@ -357,12 +408,16 @@ pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
         StatusCode::PAYLOAD_TOO_LARGE => body_too_large(body_bytes_max),
         StatusCode::METHOD_NOT_ALLOWED => Problem::new(
             Code::MethodNotAllowed,
-            "this path does not support this method; see the Allow header",
+            both!(
+                "this path does not support this method; see the Allow header",
+                "此路径不支持该方法；请查看 Allow 头"
+            ),
         ),
         StatusCode::GATEWAY_TIMEOUT => timed_out(),
-        status if status.is_client_error() => {
-            Problem::new(Code::BadRequest, "the request cannot be understood")
-        }
+        status if status.is_client_error() => Problem::new(
+            Code::BadRequest,
+            both!("the request cannot be understood", "无法理解该请求"),
+        ),
         _ => internal(),
     };
     let mut unified = problem.into_response();
@@ -374,15 +429,19 @@ pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
 
 /// The message names the limit, so that the client can keep it.
 pub(crate) fn body_too_large(bytes_max: usize) -> Problem {
-    let detail =
-        format!("the body exceeds the limit of {bytes_max} bytes; send fewer items per call");
+    let detail = both!(
+        "the body exceeds the limit of {bytes_max} bytes; send fewer items per call",
+        "请求体超过 {bytes_max} 字节的上限；请减少每次调用的条目"
+    );
     Problem::new(Code::BodyTooLarge, detail)
 }
 
 fn timed_out() -> Problem {
     tracing::warn!("request timed out");
-    let detail =
-        "the request timed out and its outcome is unknown; try again, repeating the call is safe";
+    let detail = both!(
+        "the request timed out and its outcome is unknown; try again, repeating the call is safe",
+        "请求超时，结果未知；请重试，重复调用是安全的"
+    );
     Problem::new(Code::TimedOut, detail)
 }
 

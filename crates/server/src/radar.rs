@@ -1,5 +1,6 @@
 //! The radar: the load of the coming hours, its herds, and what spreads them.
 
+use almanack_core::both;
 use almanack_core::radar::{self, AppliedSpread, HERD_DEFAULT, HOURS_DEFAULT, HOURS_MAX};
 use almanack_engine::radar::{Mode, Radar, Requested};
 
@@ -26,12 +27,18 @@ pub(crate) struct RadarQuery {
 pub(crate) async fn read(state: &AppState, query: &RadarQuery) -> Result<radar::Radar> {
     let hours = query.hours.unwrap_or(HOURS_DEFAULT);
     if !(1..=HOURS_MAX).contains(&hours) {
-        let detail = format!("hours must be 1 to {HOURS_MAX}, not {hours}");
+        let detail = both!(
+            "hours must be 1 to {HOURS_MAX}, not {hours}",
+            "hours 必须为 1 到 {HOURS_MAX}，不能是 {hours}"
+        );
         return Err(Problem::in_query(detail));
     }
     let herd = query.herd.unwrap_or(HERD_DEFAULT);
     if !(2..=HERD_MAX).contains(&herd) {
-        let detail = format!("herd must be 2 to {HERD_MAX}, not {herd}");
+        let detail = both!(
+            "herd must be 2 to {HERD_MAX}, not {herd}",
+            "herd 必须为 2 到 {HERD_MAX}，不能是 {herd}"
+        );
         return Err(Problem::in_query(detail));
     }
     let radar = of(state, &state.store);
@@ -95,9 +102,10 @@ pub(crate) struct SpreadBody {
     responses((status = 200, description = "What was changed", body = AppliedSpread)),
 )]
 pub(crate) async fn spread_herd(State(state): App, call: Call) -> Result<Json<AppliedSpread>> {
-    call.refuse_key_because(
+    call.refuse_key_because(both!(
         "a spread does not accept an Idempotency-Key; it changes nothing twice",
-    )?;
+        "分散操作不接受 Idempotency-Key；它不会重复更改"
+    ))?;
     let body: SpreadBody = call.json()?;
     let mode = if body.dry_run {
         Mode::DryRun

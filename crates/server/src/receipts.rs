@@ -1,5 +1,6 @@
 //! Receipts: the answer to a change, and what came of it (RS-14).
 
+use almanack_core::both;
 use almanack_core::reschedule::{DecisionId, Receipt, Rule};
 use almanack_core::task::Identity;
 use axum::{extract::Path, extract::rejection::PathRejection};
@@ -61,7 +62,7 @@ pub(crate) async fn get_receipt(
     State(state): App,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<KeptView>> {
-    let none = || Problem::new(Code::NoSuchReceipt, "no such receipt");
+    let none = || Problem::new(Code::NoSuchReceipt, both!("no such receipt", "没有此回执"));
     let Path(id) = id.map_err(|_| none())?;
     let id = parse_receipt_id(&id).ok_or_else(none)?;
     let (row, decision, kept) = state.rescheduler.verify(id).await?.ok_or_else(none)?;

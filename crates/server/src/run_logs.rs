@@ -4,6 +4,7 @@
 //! `operate`. A client that follows a log asks with `wait`: the answer comes when there is more to
 //! read, when the attempt has ended, or when the wait is over.
 
+use almanack_core::both;
 use almanack_core::plan::{
     DISPATCH, Firing, ScheduleName, Trigger, manual_identity, slot_identity,
 };
@@ -124,7 +125,10 @@ pub(crate) async fn get_firing_log(
 ) -> Result<Json<RunLogView>> {
     admit(&requester)?;
     if query.slot.is_some() {
-        return Err(Problem::in_query("slot is only for the log of a schedule"));
+        return Err(Problem::in_query(both!(
+            "slot is only for the log of a schedule",
+            "slot 只用于日程的日志"
+        )));
     }
     follow(&state, id, &query, &waiting).await.map(Json)
 }
@@ -161,8 +165,9 @@ async fn at_slot(state: &AppState, name: &ScheduleName, at: Timestamp) -> Result
     let found = state.store.load_current(&identities).await?;
     let found = found.into_iter().flatten().next();
     let missing = || {
-        let detail = format!(
-            "`{name}` has no firing at {at}; GET /api/v1/schedules/{name}/slots lists its firings"
+        let detail = both!(
+            "`{name}` has no firing at {at}; GET /api/v1/schedules/{name}/slots lists its firings",
+            "`{name}` 在 {at} 没有触发；GET /api/v1/schedules/{name}/slots 会列出其触发"
         );
         Problem::new(Code::NoSuchFiring, detail)
     };
@@ -172,12 +177,20 @@ async fn at_slot(state: &AppState, name: &ScheduleName, at: Timestamp) -> Result
 /// The firing that a schedule made last.
 pub(crate) async fn latest(state: &AppState, name: &ScheduleName) -> Result<TaskId> {
     let schedule = find(state, name).await?;
-    let missing = || Problem::new(Code::NoSuchFiring, format!("`{name}` has not fired yet"));
+    let missing = || {
+        Problem::new(
+            Code::NoSuchFiring,
+            both!("`{name}` has not fired yet", "`{name}` 还没有触发过"),
+        )
+    };
     let identity = schedule.last_firing().ok_or_else(missing)?;
     let found = state.store.load_current(&[identity]).await?;
     let found = found.into_iter().flatten().next();
     let forgotten = || {
-        let detail = format!("the latest firing of `{name}` is no longer kept");
+        let detail = both!(
+            "the latest firing of `{name}` is no longer kept",
+            "`{name}` 最近一次触发的记录已不再保留"
+        );
         Problem::new(Code::NoSuchFiring, detail)
     };
     found.map(|task| task.id).ok_or_else(forgotten)
@@ -192,7 +205,10 @@ async fn follow(
 ) -> Result<RunLogView> {
     let wait = query.wait.unwrap_or(0);
     if wait > WAIT_MAX_S {
-        let detail = format!("wait must be 0 to {WAIT_MAX_S} seconds, not {wait}");
+        let detail = both!(
+            "wait must be 0 to {WAIT_MAX_S} seconds, not {wait}",
+            "wait 必须为 0 到 {WAIT_MAX_S} 秒，不能是 {wait}"
+        );
         return Err(Problem::in_query(detail));
     }
     let limit = paging::size(query.limit, PART_DEFAULT, PART_MAX)?;
@@ -226,7 +242,10 @@ pub(crate) async fn load(
     let task = store.load_task(id).await?;
     let task = task.filter(|task| task.identity.kind.as_str() == DISPATCH);
     let missing = || {
-        let detail = format!("task {id} does not exist, or is not the firing of a schedule");
+        let detail = both!(
+            "task {id} does not exist, or is not the firing of a schedule",
+            "任务 {id} 不存在，或不是日程的触发"
+        );
         Problem::new(Code::NoSuchFiring, detail)
     };
     let task = task.ok_or_else(missing)?;
@@ -241,7 +260,11 @@ pub(crate) async fn load(
     let attempt = match term {
         Some(term) => {
             let unknown = || {
-                let detail = format!("firing {id} has no attempt of term {}", term.0);
+                let detail = both!(
+                    "firing {id} has no attempt of term {}",
+                    "触发 {id} 没有任期为 {} 的尝试",
+                    term.0
+                );
                 Problem::in_query(detail)
             };
             let asked = attempts.iter().find(|it| it.covers(term));

@@ -6,15 +6,16 @@
 
 use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName, is_owner, is_tag};
 use almanack_core::store::ScheduleFilter;
+use almanack_core::{both, lang::Sentence};
 use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use self::explain::{TimetableView, check_count, in_language};
+use self::explain::{TimetableView, check_count};
 use self::view::{ScheduleView, SchedulesView, SlotView, WrittenView};
 use crate::prelude::*;
-use crate::{access::Requester, call::named, ui::lang::Lang};
+use crate::{access::Requester, call::named, language};
 
 pub(crate) mod acts;
 pub(crate) mod explain;
@@ -85,21 +86,32 @@ impl ListQuery {
         let page = page_of(self.limit)?;
         let origin = self.origin.as_deref().map(|text| {
             let origin = Origin::parse(text);
-            origin.ok_or_else(|| Problem::in_query("origin must be file, dispatch or api"))
+            origin.ok_or_else(|| {
+                Problem::in_query(both!(
+                    "origin must be file, dispatch or api",
+                    "origin 必须是 file、dispatch 或 api"
+                ))
+            })
         });
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
-            let detail = "state must be active, paused, parked, removed or done";
+            let detail = both!(
+                "state must be active, paused, parked, removed or done",
+                "state 必须是 active、paused、parked、removed 或 done"
+            );
             return Err(Problem::in_query(detail));
         }
         if self.tag.iter().any(|tag| !is_tag(tag)) {
-            let detail =
-                "tag must be a word of lower-case letters, digits, `.`, `_`, `:`, `/` or `-`";
+            let detail = both!(
+                "tag must be a word of lower-case letters, digits, `.`, `_`, `:`, `/` or `-`",
+                "tag 必须是由小写字母、数字、`.`、`_`、`:`、`/` 或 `-` 组成的词"
+            );
             return Err(Problem::in_query(detail));
         }
         if self.owner.iter().any(|owner| !is_owner(owner)) {
-            return Err(Problem::in_query(
+            return Err(Problem::in_query(both!(
                 "owner must be one line without quotes and backslashes",
-            ));
+                "owner 必须是一行，不含引号和反斜杠"
+            )));
         }
         let named = |text: &str| paging::read(text, |name| ScheduleName::parse(name).ok());
         let after = self.cursor.as_deref().map(named);
@@ -158,7 +170,7 @@ pub(crate) async fn get_schedule(
 ) -> Answer {
     let count = check_count(query.next).map_err(Problem::in_query)?;
     let schedule = find(&state, &name).await?;
-    let lang = Lang::accepted(&headers);
+    let lang = language::accepted(&headers);
     let newest = ledger::load_rows(&state, &schedule, Timestamp::MAX, LAST_SLOTS);
     let (slots, _) = newest.await?;
     let slots = SlotView::all(&state, &name, slots).await?;
@@ -175,7 +187,7 @@ pub(crate) async fn get_schedule(
         timetable,
         slots,
     };
-    Ok((tag, in_language(lang, view)).into_response())
+    Ok((tag, language::answer(lang, view)).into_response())
 }
 
 /// Create or change a schedule.
@@ -208,8 +220,9 @@ pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Ca
         Some(Edited::Created) => StatusCode::CREATED,
         _ => StatusCode::OK,
     };
+    let lang = language::accepted(&call.headers);
     let ready = state.schedules.ready(&changed.schedule);
-    let warnings = ready.map(|ready| explain::warnings(&state, &ready));
+    let warnings = ready.map(|ready| explain::warnings(&state, &ready, lang));
     let headers = [etag(&changed.schedule), location(&changed.schedule)];
     let view = WrittenView {
         schedule: shown(&state, changed.schedule),
@@ -243,12 +256,15 @@ fn writer(call: &Call) -> Writer<'_> {
 
 /// The state that the requester expects.
 fn expected(headers: &HeaderMap) -> Result<Expected> {
-    let invalid = |detail: &str| Problem::new(Code::BadRequest, detail);
+    let invalid = |detail: Sentence| Problem::new(Code::BadRequest, detail);
     if let Some(none) = headers.get(header::IF_NONE_MATCH) {
         if none == "*" {
             return Ok(Expected::Nothing);
         }
-        return Err(invalid("If-None-Match must be `*`"));
+        return Err(invalid(both!(
+            "If-None-Match must be `*`",
+            "If-None-Match 必须为 `*`"
+        )));
     }
     let Some(given) = headers.get(header::IF_MATCH) else {
         return Ok(Expected::Anything);
@@ -259,9 +275,12 @@ fn expected(headers: &HeaderMap) -> Result<Expected> {
     let tag = given.to_str().ok();
     let tag = tag.and_then(|tag| tag.strip_prefix('"')?.strip_suffix('"'));
     let revision = tag.and_then(|tag| tag.parse().ok());
-    revision
-        .map(Expected::Revision)
-        .ok_or_else(|| invalid("If-Match must be the ETag of an earlier answer, such as \"3\""))
+    revision.map(Expected::Revision).ok_or_else(|| {
+        invalid(both!(
+            "If-Match must be the ETag of an earlier answer, such as \"3\"",
+            "If-Match 必须是先前应答的 ETag，如 \"3\""
+        ))
+    })
 }
 
 /// Refuses definitions that are too large or that the requester may not write.
@@ -287,7 +306,10 @@ fn check_size(definition: &Definition, bytes_max: usize) -> Result<()> {
     if bytes <= bytes_max {
         return Ok(());
     }
-    let detail = format!("the definition has {bytes} bytes; the limit is {bytes_max}");
+    let detail = both!(
+        "the definition has {bytes} bytes; the limit is {bytes_max}",
+        "定义有 {bytes} 字节；上限为 {bytes_max}"
+    );
     Err(Problem::new(Code::InvalidValue, detail))
 }
 

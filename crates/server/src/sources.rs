@@ -4,6 +4,7 @@
 //! the live task, because a person may have rescheduled the task itself. `/due` finds sources by
 //! their rows, in whose order it lists (SS-08), and shows the same time.
 
+use almanack_core::both;
 use almanack_core::source::{Source, SourceId, SourceType};
 use almanack_core::{source::why::next_look_at, task::Task};
 use axum::extract::FromRequestParts;
@@ -39,14 +40,22 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
         let text: String = named(parts, state).await?;
         let number = text.parse().ok().map(SourceId);
         number.map(Self).ok_or_else(|| {
-            let detail = "the path is /api/v1/sources/{source_id}, with a whole number";
+            let detail = both!(
+                "the path is /api/v1/sources/{{source_id}}, with a whole number",
+                "路径为 /api/v1/sources/{{source_id}}，其中为整数"
+            );
             Problem::new(Code::NoSuchSource, detail)
         })
     }
 }
 
 fn parse_type(text: &str) -> Result<SourceType> {
-    SourceType::parse(text).ok_or_else(|| Problem::in_query("type must be rss or custom"))
+    SourceType::parse(text).ok_or_else(|| {
+        Problem::in_query(both!(
+            "type must be rss or custom",
+            "type 必须是 rss 或 custom"
+        ))
+    })
 }
 
 pub(crate) fn parse_cursor(text: &str) -> Result<i64> {
@@ -104,9 +113,10 @@ pub(crate) async fn delete_source(
 
 /// Repeating these calls is harmless, so no idempotency key is stored.
 fn refuse_key(call: &Call) -> Result<()> {
-    call.refuse_key_because(
+    call.refuse_key_because(both!(
         "changes of sources do not accept an Idempotency-Key; repeating the call is harmless",
-    )
+        "信源的更改不接受 Idempotency-Key；重复调用没有害处"
+    ))
 }
 
 /// A source and its current task.

@@ -11,6 +11,7 @@ use self::find::ListQuery;
 use self::view::{HistoryView, PageView, TaskView, WhyView};
 use crate::call::{At, OnceHeader};
 use crate::idempotency::ask;
+use crate::language;
 use crate::prelude::*;
 use crate::receipts::{ReceiptView, answer};
 
@@ -100,13 +101,14 @@ pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) 
 /// Explain why a task waits, runs or ended, from stored facts.
 #[utoipa::path(
     get, path = "/api/v1/tasks/{kind}/{subject}/why", tag = "tasks",
+    params(("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts")),
     responses((status = 200, description = "The reason", body = WhyView)),
 )]
-pub(crate) async fn why_task(State(state): App, At(identity): At) -> Result<Json<WhyView>> {
+pub(crate) async fn why_task(State(state): App, At(identity): At, Reader(lang): Reader) -> Answer {
     let task = find_current(&*state.store, &identity).await?;
     let (known, now) = (state.rescheduler.kinds(), state.clock.now());
     let why = kinds::why_of(&*state.store, &known, &task, now).await?;
-    Ok(Json(WhyView::of(identity, why)))
+    Ok(language::answer(lang, WhyView::of(identity, why, lang)))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -9,6 +9,10 @@
 
 mod ticks;
 
+use almanack_core::{
+    both,
+    lang::{Say, Sentence},
+};
 use std::{collections::BTreeMap, time::Duration};
 
 use almanack_core::{signature::Seal, token::Scope};
@@ -94,7 +98,10 @@ pub(crate) async fn post_tick(
     call: Call,
 ) -> Result<Json<TickedView>> {
     let ticker = state.tick.ticker.as_ref().ok_or_else(|| {
-        let detail = "this process only serves the API; tick a worker node";
+        let detail = both!(
+            "this process only serves the API; tick a worker node",
+            "此进程只提供 API；请向工作节点发送 tick"
+        );
         Problem::new(Code::NoSuchPath, detail)
     })?;
     let budget = budget(&call)?;
@@ -109,7 +116,12 @@ fn budget(call: &Call) -> Result<SignedDuration> {
     let body: TickBody = call.json_or_default()?;
     let budget_ms = body.budget_ms.unwrap_or(BUDGET_DEFAULT_MS);
     let fits = (1..=BUDGET_MAX_MS).contains(&budget_ms);
-    let detail = || format!("budget_ms must be 1 to {BUDGET_MAX_MS}, not {budget_ms}");
+    let detail = || {
+        both!(
+            "budget_ms must be 1 to {BUDGET_MAX_MS}, not {budget_ms}",
+            "budget_ms 必须为 1 到 {BUDGET_MAX_MS}，不能是 {budget_ms}"
+        )
+    };
     Problem::unless(fits, "budget_ms", detail)?;
     let budget = Duration::from_millis(budget_ms);
     Ok(SignedDuration::try_from(budget).unwrap_or(SignedDuration::ZERO))
@@ -128,7 +140,10 @@ pub(crate) async fn guard(
     }
     let (mut parts, body) = request.into_parts();
     let body = to_bytes(body, SIGNED_BODY_BYTES_MAX).await.map_err(|_| {
-        let detail = format!("a signed body must have at most {SIGNED_BODY_BYTES_MAX} bytes");
+        let detail = both!(
+            "a signed body must have at most {SIGNED_BODY_BYTES_MAX} bytes",
+            "签名的请求体最多 {SIGNED_BODY_BYTES_MAX} 字节"
+        );
         Problem::new(Code::BodyTooLarge, detail)
     })?;
     let id = check(authentication.state(), &parts.headers, &body)?;
@@ -139,10 +154,13 @@ pub(crate) async fn guard(
 
 /// The id of a genuine and recent call.
 fn check(state: &AppState, headers: &HeaderMap, body: &[u8]) -> Result<String> {
-    let refuse = |detail: String| Problem::new(Code::BadSignature, detail);
+    let refuse = |detail: Sentence| Problem::new(Code::BadSignature, detail);
     let verifier = state.tick.verifier.get();
     let verifier = verifier.as_deref().ok_or_else(|| {
-        refuse("no secret is configured under [tick], so signatures cannot be checked".to_owned())
+        refuse(both!(
+            "no secret is configured under [tick], so signatures cannot be checked",
+            "[tick] 下没有配置密钥，因此无法验证签名"
+        ))
     })?;
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let value = |name: &str| value(name).unwrap_or_default();
@@ -151,8 +169,8 @@ fn check(state: &AppState, headers: &HeaderMap, body: &[u8]) -> Result<String> {
         value("webhook-timestamp"),
         value("webhook-signature"),
     );
-    let seal = seal.map_err(|refused| refuse(refused.to_string()))?;
+    let seal = seal.map_err(|refused| refuse(refused.both()))?;
     seal.check(verifier, body, state.clock.now())
-        .map_err(|refused| refuse(refused.to_string()))?;
+        .map_err(|refused| refuse(refused.both()))?;
     Ok(seal.id().to_owned())
 }

@@ -3,6 +3,7 @@
 //! A new token is returned once; the store keeps its hash. Names help an attacker to guess, so even
 //! listing needs scope `admin`.
 
+use almanack_core::both;
 use almanack_core::store;
 use almanack_core::token::{Scope, Token};
 use axum::extract::Path;
@@ -96,9 +97,10 @@ pub(crate) async fn list_tokens(
 )]
 pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
     call.requester.must(Scope::Admin, "creating a token")?;
-    call.refuse_key_because(
+    call.refuse_key_because(both!(
         "a name creates at most one token, so this call does not accept an Idempotency-Key",
-    )?;
+        "一个名称最多创建一个令牌，因此此调用不接受 Idempotency-Key"
+    ))?;
     let body: TokenBody = call.json()?;
     check_name("token", &body.name)?;
     let (scope, now) = (parse_scope(&body.scope)?, state.clock.now());
@@ -107,9 +109,18 @@ pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
         .map(|at| parse_instant(at, "expires_at"))
         .transpose()?;
     let fits = expires_at.is_none_or(|at| at > now);
-    Problem::unless(fits, "expires_at", || "expires_at must be in the future")?;
+    Problem::unless(fits, "expires_at", || {
+        both!(
+            "expires_at must be in the future",
+            "expires_at 必须是将来的时间"
+        )
+    })?;
     if state.changes.load_user(&body.name).await?.is_some() {
-        let detail = format!("a user is already called `{}`", body.name);
+        let detail = both!(
+            "a user is already called `{}`",
+            "已有名为 `{}` 的用户",
+            body.name
+        );
         return Err(Problem::new(Code::NameTaken, detail).at("name"));
     }
     let first = state.changes.load_guarded_since().await?.is_none();
@@ -133,11 +144,12 @@ async fn taken(state: &AppState, name: &str) -> Result<Problem> {
     let holder = tokens.iter().find(|token| token.name == name);
     let revoked = holder.is_some_and(|holder| holder.revoked_at.is_some());
     let detail = if revoked {
-        format!(
-            "token `{name}` was revoked, but names are never reused, so the history stays unambiguous"
+        both!(
+            "token `{name}` was revoked, but names are never reused, so the history stays unambiguous",
+            "令牌 `{name}` 已被撤销，但名称不会重复使用，以免历史记录产生歧义"
         )
     } else {
-        format!("token `{name}` already exists")
+        both!("token `{name}` already exists", "令牌 `{name}` 已经存在")
     };
     Ok(Problem::new(Code::NameTaken, detail).at("name"))
 }
@@ -156,7 +168,10 @@ pub(crate) async fn revoke_token(
     call.requester.must(Scope::Admin, "revoking a token")?;
     let now = state.clock.now();
     let none = || {
-        let detail = format!("no valid token is called `{name}`");
+        let detail = both!(
+            "no valid token is called `{name}`",
+            "没有名为 `{name}` 的有效令牌"
+        );
         Problem::new(Code::NoSuchToken, detail)
     };
     if !state.changes.revoke_token(&name, now).await? {
@@ -174,6 +189,13 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
 }
 
 pub(crate) fn parse_scope(text: &str) -> Result<Scope> {
-    Scope::parse(text)
-        .ok_or_else(|| Problem::invalid("scope", "scope must be work, read, operate or admin"))
+    Scope::parse(text).ok_or_else(|| {
+        Problem::invalid(
+            "scope",
+            both!(
+                "scope must be work, read, operate or admin",
+                "scope 必须是 work、read、operate 或 admin"
+            ),
+        )
+    })
 }

@@ -7,19 +7,19 @@
 //! - A page reads through the store and changes through the engine, like the API; it makes no
 //!   decisions itself.
 //! - Nothing is loaded from other hosts, and foreign text is never markup: maud escapes it.
-//! - Every text is written in both languages, side by side ([`say`](lang::say)), so that none can
+//! - Every text is written in both languages, side by side ([`say`](almanack_core::say)), so that none can
 //!   be forgotten.
 //! - Every form is read by [`Filled`](form::Filled), which checks that it is ours.
 
 mod about;
 mod activity;
+mod api;
 mod assets;
 mod authentication;
 mod editions;
 mod equivalent;
 pub(crate) mod form;
 mod kinds;
-pub(crate) mod lang;
 pub(crate) mod layout;
 pub(crate) mod links;
 mod live;
@@ -60,11 +60,13 @@ use crate::{AppState, about::ABOUT_PATH, access::Authentication};
 /// The words of every page: core's vocabulary, and what pages are made of.
 mod prelude {
     pub(crate) use almanack_core::edition::EditionId;
+    pub(crate) use almanack_core::lang::{Lang, Say, Sentence};
     pub(crate) use almanack_core::plan::{Ready, Schedule, ScheduleName};
     pub(crate) use almanack_core::source::{Source, SourceId};
     pub(crate) use almanack_core::store::TaskLine;
     pub(crate) use almanack_core::task::{Identity, Kind, Status, Task, TaskId};
     pub(crate) use almanack_core::token::Scope;
+    pub(crate) use almanack_core::{both, pick, say, words};
     pub(crate) use axum::extract::Path;
     pub(crate) use axum::routing::{get, post};
     pub(crate) use axum::{Extension, Router};
@@ -75,14 +77,13 @@ mod prelude {
     pub(crate) use super::authentication::{again, with_status};
     pub(crate) use super::equivalent::Equivalent;
     pub(crate) use super::form::{self, Filled, Question, ask, button, form, hidden, see};
-    pub(crate) use super::lang::{Lang, pick, say, words};
     pub(crate) use super::layout::{badges, facts, options, section, table};
     pub(crate) use super::links::{self, task_path};
     pub(crate) use super::moment::{self, Moment};
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
-        self, Field, badge, choice, dash, empty, live, notice, or_dash, outside, pager, refused,
-        section, status, wrong,
+        self, Field, badge, choice, dash, empty, english, live, notice, or_dash, outside, pager,
+        refused, said, section, status, wrong,
     };
     pub(crate) use super::query::{Sought, address, pairs};
     pub(crate) use super::viewer::Viewer;
@@ -141,6 +142,7 @@ fn outside(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/preferences", post(preferences::choose))
         .merge(sign_in::routes(authentication))
+        .merge(api::routes())
         .route(ABOUT_PATH, get(about::show))
         .layer(Extension(Arc::new(about::Today::default())))
         .layer(DefaultBodyLimit::max(OPEN_FORM_BYTES_MAX))

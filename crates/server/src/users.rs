@@ -3,6 +3,7 @@
 
 use almanack_core::sign_in::password::{Error, Salt, check_new};
 use almanack_core::sign_in::{PasswordHash, User};
+use almanack_core::{both, lang::Say};
 use almanack_core::{store, token::Scope};
 use axum::extract::Path;
 
@@ -88,15 +89,20 @@ pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
     let body: UserBody = call.json()?;
     check_name("user", &body.name)?;
     let scope = parse_scope(&body.scope)?;
-    Problem::unless(
-        scope != Scope::Work,
-        "scope",
-        || "scope `work` is for the tokens of workers; a user has read, operate or admin",
-    )?;
+    Problem::unless(scope != Scope::Work, "scope", || {
+        both!(
+            "scope `work` is for the tokens of workers; a user has read, operate or admin",
+            "`work` 权限用于工作者的令牌；用户的权限为 read、operate 或 admin"
+        )
+    })?;
     let tokens = state.changes.load_tokens().await?;
     // The history shows only a name, so it must identify one requester.
     if tokens.iter().any(|token| token.name == body.name) {
-        let detail = format!("a token is already called `{}`", body.name);
+        let detail = both!(
+            "a token is already called `{}`",
+            "已有名为 `{}` 的令牌",
+            body.name
+        );
         return Err(Problem::new(Code::NameTaken, detail).at("name"));
     }
     let (first, now) = (
@@ -112,7 +118,7 @@ pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
     };
     match state.changes.save_user(&user).await {
         Err(store::Error::Taken { .. }) => {
-            let detail = format!("user `{}` already exists", user.name);
+            let detail = both!("user `{}` already exists", "用户 `{}` 已经存在", user.name);
             return Err(Problem::new(Code::NameTaken, detail).at("name"));
         }
         saved => saved?,
@@ -168,11 +174,14 @@ pub(crate) async fn remove_user(
 }
 
 fn no_such_user(name: &str) -> Problem {
-    Problem::new(Code::NoSuchUser, format!("no user is called `{name}`"))
+    Problem::new(
+        Code::NoSuchUser,
+        both!("no user is called `{name}`", "没有名为 `{name}` 的用户"),
+    )
 }
 
 async fn hash(state: &AppState, password: &str) -> Result<PasswordHash> {
-    check_new(password).map_err(|unfit| Problem::invalid("password", unfit.to_string()))?;
+    check_new(password).map_err(|unfit| Problem::invalid("password", unfit.both()))?;
     let halves = std::array::from_fn::<_, 2, _>(|_| state.entropy.next_u64().to_le_bytes());
     let mut salt = Salt::default();
     salt.copy_from_slice(halves.as_flattened());
@@ -183,7 +192,10 @@ async fn hash(state: &AppState, password: &str) -> Result<PasswordHash> {
             tracing::error!(error = %error, "could not hash a password");
             Problem::new(
                 Code::Internal,
-                "could not store the password; see the log of this node",
+                both!(
+                    "could not store the password; see the log of this node",
+                    "无法保存密码；请查看本节点的日志"
+                ),
             )
         }
     })

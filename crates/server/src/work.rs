@@ -4,6 +4,7 @@
 //! else. A worker that waits costs a connection and nothing more; when its connection ends, so does
 //! its wait.
 
+use almanack_core::both;
 use almanack_core::work::{
     ExtendedTasks, ReportedTasks, WorkClaim, WorkExtend, WorkFinish, WorkRelease, WorkTasks,
 };
@@ -84,11 +85,15 @@ pub(crate) async fn release_work(State(state): App, call: Call) -> Result<Json<R
 
 /// Terms are what makes repeating safe here, so a key would promise what it does not keep.
 fn admit<'a>(state: &'a AppState, call: &Call) -> Result<&'a Arc<Work>> {
-    call.refuse_key_because(
+    call.refuse_key_because(both!(
         "requests of workers do not accept an Idempotency-Key; the term makes repeating them safe",
-    )?;
+        "工作者的请求不接受 Idempotency-Key；任期使重复请求是安全的"
+    ))?;
     state.work.as_ref().ok_or_else(|| {
-        let detail = "this process hands out no tasks; ask a node";
+        let detail = both!(
+            "this process hands out no tasks; ask a node",
+            "此进程不分发任务；请向节点请求"
+        );
         Problem::new(Code::NotConfigured, detail)
     })
 }

@@ -1,6 +1,7 @@
 //! Alerts in one sentence each.
 
-use almanack_core::alert::{News, Severity, port::Notice, words};
+use almanack_core::alert::{News, Severity, port::Notice};
+use almanack_core::lang::Say;
 use jiff::SignedDuration;
 
 use super::ReviewLinks;
@@ -53,7 +54,8 @@ impl Language {
 
     fn line(self, notice: &Notice) -> String {
         let (what, alert) = (self.what(notice), &notice.alert);
-        let detail = alert.detail.trim().trim_end_matches(['.', '。']);
+        let detail = alert.detail.for_reader(self.lang()).0;
+        let detail = detail.trim().trim_end_matches(['.', '。']);
         let mark = match (notice.news, alert.severity) {
             (News::Closed | News::Passed, _) => "✅",
             (News::Opened, Severity::Critical) => "🚨",
@@ -81,10 +83,7 @@ impl Language {
     }
 
     fn what(self, notice: &Notice) -> String {
-        match self {
-            Self::English => words::english(&notice.alert),
-            Self::Chinese => words::chinese(&notice.alert),
-        }
+        notice.alert.say(self.lang())
     }
 
     /// Title and text of a test.
@@ -122,7 +121,7 @@ mod tests {
         let alert = Alert {
             key: Key { rule, about },
             severity: Severity::Critical,
-            detail: "HTTP 403: Forbidden.".to_owned(),
+            detail: "HTTP 403: Forbidden.".into(),
             opened_at: Timestamp::UNIX_EPOCH,
             cool_down_since: None,
             closed_at: None,

@@ -2,6 +2,7 @@
 
 use almanack_adapters::clock::MachineTime;
 use almanack_core::clock::{Doubt, Mark, Standing, TimeSource as _};
+use almanack_core::lang::{Lang, Say};
 
 use crate::commands::prelude::*;
 
@@ -28,7 +29,7 @@ fn show(context: &CommandContext, output: &mut Output) -> Done {
     if output.json {
         let doubt = match &standing {
             Standing::Steady => None,
-            Standing::InDoubt(doubt) => Some(doubt.english()),
+            Standing::InDoubt(doubt) => Some(doubt.say(Lang::English)),
         };
         output.value(&json!({
             "now": now,
@@ -43,8 +44,8 @@ fn show(context: &CommandContext, output: &mut Output) -> Done {
         Standing::Steady => output.line(&format!("{now}; the machine's clock is trusted"))?,
         Standing::InDoubt(doubt) => {
             output.line(&format!("{now}; the machine shows {machine_at}"))?;
-            output.line(&doubt.english())?;
-            output.note(&format!("hint: {}\n", Doubt::HINT));
+            output.line(&doubt.say(Lang::English))?;
+            output.note(&format!("hint: {}\n", Doubt::HINT.0));
         }
     }
     Ok(exit)

@@ -3,7 +3,7 @@
 use std::io;
 
 use almanack_adapters::clock::SystemClock;
-use almanack_core::{schedule::Language, time::Clock};
+use almanack_core::{lang::Lang, time::Clock};
 use jiff::fmt::strtime;
 
 use self::question::{Answer, Question, Refusal, Zones};
@@ -93,8 +93,8 @@ fn json_of(answer: &Answer, from: Timestamp) -> Value {
         "expression": expression.to_string(),
         "tz": zone.iana_name(),
         "words": {
-            "en": answer.timetable.describe(Language::English),
-            "zh": answer.timetable.describe(Language::Chinese),
+            "en": answer.timetable.describe(Lang::English),
+            "zh": answer.timetable.describe(Lang::Chinese),
         },
         "next": next.collect::<Vec<_>>(),
         "exhausted": answer.exhausted,

@@ -7,18 +7,23 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A range by its first address and the length of its prefix.
-type Range<T> = (T, u32, &'static str);
+type Range<T> = (T, u32, Words);
+/// What such an address is called, in both languages.
+pub(super) type Words = (&'static str, &'static str);
 
-const PRIVATE: &str = "a private network address";
-const LOOPBACK: &str = "a loopback address";
-const LINK_LOCAL: &str = "a link-local address";
-const DOCUMENTATION: &str = "a documentation address";
-const BENCHMARK: &str = "a benchmarking address";
-const MULTICAST: &str = "a multicast address";
-const RESERVED: &str = "a reserved address";
-const UNSPECIFIED: &str = "the unspecified address";
-const PROTOCOL: &str = "a special-purpose address";
-const TRANSLATED: &str = "an address with an embedded IPv4 address";
+const PRIVATE: Words = ("a private network address", "内网地址");
+const LOOPBACK: Words = ("a loopback address", "环回地址");
+const LINK_LOCAL: Words = ("a link-local address", "链路本地地址");
+const DOCUMENTATION: Words = ("a documentation address", "文档示例地址");
+const BENCHMARK: Words = ("a benchmarking address", "基准测试地址");
+const MULTICAST: Words = ("a multicast address", "组播地址");
+const RESERVED: Words = ("a reserved address", "保留地址");
+const UNSPECIFIED: Words = ("the unspecified address", "未指定地址");
+const PROTOCOL: Words = ("a special-purpose address", "特殊用途地址");
+const TRANSLATED: Words = (
+    "an address with an embedded IPv4 address",
+    "内嵌 IPv4 的地址",
+);
 
 const V4: &[Range<Ipv4Addr>] = &[
     (Ipv4Addr::UNSPECIFIED, 8, UNSPECIFIED),
@@ -26,12 +31,16 @@ const V4: &[Range<Ipv4Addr>] = &[
     (
         Ipv4Addr::new(100, 64, 0, 0),
         10,
-        "a carrier-grade NAT address",
+        ("a carrier-grade NAT address", "运营商级 NAT 地址"),
     ),
     (Ipv4Addr::new(127, 0, 0, 0), 8, LOOPBACK),
     // A public address by the registry, but inside one large cloud it is the host's own control
     // service.
-    (Ipv4Addr::new(168, 63, 129, 16), 32, "a cloud's own service"),
+    (
+        Ipv4Addr::new(168, 63, 129, 16),
+        32,
+        ("a cloud's own service", "云平台自身的服务"),
+    ),
     (Ipv4Addr::new(169, 254, 0, 0), 16, LINK_LOCAL),
     (Ipv4Addr::new(172, 16, 0, 0), 12, PRIVATE),
     (Ipv4Addr::new(192, 0, 0, 0), 24, PROTOCOL),
@@ -55,7 +64,7 @@ const V6: &[Range<Ipv6Addr>] = &[
         48,
         TRANSLATED,
     ),
-    (v6(0x100, 0), 64, "a discard-only address"),
+    (v6(0x100, 0), 64, ("a discard-only address", "仅丢弃地址")),
     (v6(0x2001, 0), 32, TRANSLATED),
     (v6(0x2001, 0), 23, PROTOCOL),
     (v6(0x2001, 0xdb8), 32, DOCUMENTATION),
@@ -68,14 +77,14 @@ const V6: &[Range<Ipv6Addr>] = &[
 ];
 
 /// The part of IPv6 that public addresses are taken from.
-const V6_PUBLIC: Range<Ipv6Addr> = (v6(0x2000, 0), 3, "");
+const V6_PUBLIC: Range<Ipv6Addr> = (v6(0x2000, 0), 3, ("", ""));
 
 const fn v6(first: u16, second: u16) -> Ipv6Addr {
     Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)
 }
 
 /// What a special address is; `None` for a public one. Expects the canonical form.
-pub(super) fn special(ip: IpAddr) -> Option<&'static str> {
+pub(super) fn special(ip: IpAddr) -> Option<Words> {
     match ip {
         IpAddr::V4(ip) => V4
             .iter()

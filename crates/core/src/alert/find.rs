@@ -19,8 +19,10 @@ use super::{
     facts::{Bounds, Facts, KindFacts, Run, Spending},
 };
 use crate::{
+    both,
     calendar::CalendarVersion,
     clock::{Doubt, Standing},
+    lang::{Lang, Say, Sentence},
     plan::{DISPATCH, ScheduleName, State as ScheduleState, shareable_detail},
     source::{Attention, Source, State as SourceState},
     store::{Depth, NODE_FORGOTTEN_AFTER, TaskLine},
@@ -42,15 +44,20 @@ pub struct Finding {
     /// The severity.
     pub severity: Severity,
     /// The facts, for people.
-    pub detail: String,
+    pub detail: Sentence,
 }
 
 impl Finding {
-    pub(super) fn new(rule: Rule, about: About, severity: Severity, detail: &str) -> Self {
+    pub(super) fn new(
+        rule: Rule,
+        about: About,
+        severity: Severity,
+        detail: impl Into<Sentence>,
+    ) -> Self {
         Self {
             key: Key { rule, about },
             severity,
-            detail: detail.trim().chars().take(DETAIL_CHARS_MAX).collect(),
+            detail: detail.into().shortened(DETAIL_CHARS_MAX),
         }
     }
 }
@@ -145,12 +152,13 @@ pub(super) fn said<'a>(kind: &str, run: Option<&'a Run>) -> &'a str {
 fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
     let (count, newest) = streak(&facts.runs);
     let about = About::Kind(facts.kind.clone());
-    let detail = format!(
-        "the last {count} tasks failed for good; the newest: {}",
-        said(facts.kind.as_str(), newest)
+    let newest = said(facts.kind.as_str(), newest);
+    let detail = both!(
+        "the last {count} tasks failed for good; the newest: {newest}",
+        "最近 {count} 个任务均已失败；最新一个：{newest}"
     );
     (count >= bounds.failing)
-        .then(|| Finding::new(Rule::Failing, about, Severity::Critical, &detail))
+        .then(|| Finding::new(Rule::Failing, about, Severity::Critical, detail))
 }
 
 /// Attempts that run for too long: firings by their schedule, others by their kind.
@@ -169,20 +177,16 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
     }
     let findings = stuck.into_iter().filter_map(|(about, lines)| {
         let (line, since) = lines.iter().min_by_key(|(_, since)| *since)?;
-        let detail = format!(
-            "{} has been running since {since}{}",
-            line.identity.subject,
-            match lines.len() {
-                1 => String::new(),
-                more => format!(", and {} more", more - 1),
-            }
+        let (subject, more) = (&line.identity.subject, lines.len() - 1);
+        let detail = both!(
+            "{subject} has been running since {since}",
+            "{subject} 自 {since} 起一直在运行"
         );
-        Some(Finding::new(
-            Rule::Stuck,
-            about,
-            Severity::Critical,
-            &detail,
-        ))
+        let detail = match more {
+            0 => detail,
+            _ => detail.joined(&both!(", and {more} more", "，另有 {more} 个")),
+        };
+        Some(Finding::new(Rule::Stuck, about, Severity::Critical, detail))
     });
     findings.collect()
 }
@@ -191,9 +195,12 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
 fn unclaimed(depth: &Depth, bounds: &Bounds, now: Timestamp) -> Option<Finding> {
     let first = depth.first_due_at?;
     let waits = depth.due > 0 && now.duration_since(first) >= bounds.unclaimed;
-    let detail = format!("due since {first}, but no node has started it");
+    let detail = both!(
+        "due since {first}, but no node has started it",
+        "自 {first} 起到期，但没有节点启动"
+    );
     let about = About::Kind(depth.kind.clone());
-    waits.then(|| Finding::new(Rule::Stuck, about, Severity::Critical, &detail))
+    waits.then(|| Finding::new(Rule::Stuck, about, Severity::Critical, detail))
 }
 
 /// Claims of dead nodes that no other node has taken back.
@@ -205,9 +212,12 @@ fn left_behind(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
         .filter(|claim| passed(claim.lease_until));
     left.map(|claim| {
         let until = claim.lease_until;
-        let detail = format!("its lease expired at {until}, but no node has taken its work back");
+        let detail = both!(
+            "its lease expired at {until}, but no node has taken its work back",
+            "其租约已于 {until} 到期，但没有节点收回其工作"
+        );
         let about = About::Node(claim.node.clone());
-        Finding::new(Rule::Stuck, about, Severity::Critical, &detail)
+        Finding::new(Rule::Stuck, about, Severity::Critical, detail)
     })
     .collect()
 }
@@ -225,9 +235,12 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     };
     let gone = seen.into_iter().filter(|(_, at)| silent(*at));
     gone.map(|(name, at)| {
-        let detail = format!("last heartbeat at {at}; it did not shut down cleanly");
+        let detail = both!(
+            "last heartbeat at {at}; it did not shut down cleanly",
+            "最后一次心跳在 {at}；它没有正常停止"
+        );
         let about = About::Node(name.to_owned());
-        Finding::new(Rule::Gone, about, Severity::Critical, &detail)
+        Finding::new(Rule::Gone, about, Severity::Critical, detail)
     })
     .collect()
 }
@@ -250,7 +263,7 @@ fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
                 _ => Severity::Critical,
             };
             let about = About::Node(of_node.node.clone());
-            Finding::new(trouble.rule, about, severity, &trouble.detail)
+            Finding::new(trouble.rule, about, severity, trouble.detail.clone())
         })
     });
     findings.collect()
@@ -260,9 +273,14 @@ fn clock(standing: Standing) -> Option<Finding> {
     let Standing::InDoubt(doubt) = standing else {
         return None;
     };
-    let detail = format!("{}. To do: {}", doubt.english(), Doubt::HINT);
+    let (english, chinese) = (doubt.say(Lang::English), doubt.say(Lang::Chinese));
+    let (hint, hint_chinese) = Doubt::HINT;
+    let detail = both!(
+        "{english}. To do: {hint}",
+        "{chinese}。处理办法：{hint_chinese}"
+    );
     let (rule, severity) = (Rule::Clock, Severity::Critical);
-    Some(Finding::new(rule, About::Clock, severity, &detail))
+    Some(Finding::new(rule, About::Clock, severity, detail))
 }
 
 fn parked(facts: &Facts) -> Vec<Finding> {
@@ -271,7 +289,12 @@ fn parked(facts: &Facts) -> Vec<Finding> {
             return None;
         };
         let about = About::Schedule(schedule.name.clone());
-        Some(Finding::new(Rule::Parked, about, Severity::Warning, reason))
+        Some(Finding::new(
+            Rule::Parked,
+            about,
+            Severity::Warning,
+            reason.clone(),
+        ))
     });
     parked.collect()
 }
@@ -282,12 +305,18 @@ fn unread(calendar: &CalendarVersion, bounds: &Bounds) -> Option<Finding> {
     let reading = &calendar.reading;
     let error = reading.error.as_deref().unwrap_or("no error message");
     let detail = match reading.read_at {
-        Some(at) => format!("last read at {at}, and that copy is used; the newest error: {error}"),
-        None => format!("never read; the newest error: {error}"),
+        Some(at) => both!(
+            "last read at {at}, and that copy is used; the newest error: {error}",
+            "最近一次读取在 {at}，目前使用该副本；最新的错误：{error}"
+        ),
+        None => both!(
+            "never read; the newest error: {error}",
+            "从未成功读取；最新的错误：{error}"
+        ),
     };
     let about = About::Calendar(calendar.name.clone());
     (reading.failures >= bounds.failing)
-        .then(|| Finding::new(Rule::Failing, about, Severity::Warning, &detail))
+        .then(|| Finding::new(Rule::Failing, about, Severity::Warning, detail))
 }
 
 /// What sources report about themselves. What costs no entries is no emergency: it is in the list
@@ -304,12 +333,16 @@ fn attention(source: &Source) -> Option<Finding> {
     let name = source.definition.name.as_str();
     let name = if name.is_empty() { "unnamed" } else { name };
     let detail = match (rule, source.stats.last_article_at, &source.stats.last_error) {
-        (Rule::Silent, Some(at), _) => format!("{name}: last entry at {at}"),
-        (Rule::Failing | Rule::Credentials, _, Some(error)) => format!("{name}: {error}"),
-        _ => name.to_owned(),
+        (Rule::Silent, Some(at), _) => {
+            both!("{name}: last entry at {at}", "{name}：最后一个条目在 {at}")
+        }
+        (Rule::Failing | Rule::Credentials, _, Some(error)) => {
+            both!("{name}: {error}", "{name}：{error}")
+        }
+        _ => name.to_owned().into(),
     };
     let about = About::Source(source.id);
-    Some(Finding::new(rule, about, Severity::Warning, &detail))
+    Some(Finding::new(rule, about, Severity::Warning, detail))
 }
 
 /// Whether enough was counted to say anything.
@@ -324,11 +357,12 @@ fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Fin
     let days = counted.as_secs_f64() / SignedDuration::from_hours(24).as_secs_f64();
     let pace = spending.checks as f64 / days;
     let allowed = spending.per_day * f64::from(bounds.budget_percent) / 100.0;
-    let detail = format!(
-        "{pace:.0} checks a day at the rate since {}; the budget is {:.0}",
-        spending.since, spending.per_day
+    let (since, per_day) = (spending.since, spending.per_day);
+    let detail = both!(
+        "{pace:.0} checks a day at the rate since {since}; the budget is {per_day:.0}",
+        "按 {since} 以来的速率，每天检查 {pace:.0} 次；预算为 {per_day:.0} 次"
     );
-    (pace > allowed).then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail))
+    (pace > allowed).then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, detail))
 }
 
 /// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their

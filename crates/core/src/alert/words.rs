@@ -1,15 +1,16 @@
 //! Alerts in words: what is wrong, in half a sentence.
 
 use super::{About, Alert, Rule};
+use crate::lang::{Lang, Say};
 
-/// What is wrong, in English: `schedule nightly keeps failing`.
-pub fn english(alert: &Alert) -> String {
-    format!("{} {}", about(alert).0, wrong(alert).0)
-}
-
-/// The same in Simplified Chinese.
-pub fn chinese(alert: &Alert) -> String {
-    format!("{}{}", about(alert).1, wrong(alert).1)
+/// What is wrong: `schedule nightly keeps failing`.
+impl Say for Alert {
+    fn say(&self, lang: Lang) -> String {
+        match lang {
+            Lang::English => format!("{} {}", about(self).0, wrong(self).0),
+            Lang::Chinese => format!("{}{}", about(self).1, wrong(self).1),
+        }
+    }
 }
 
 fn about(alert: &Alert) -> (String, String) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{place, plan::Unfit, schedule, target::Unusable};
+use crate::{lang::Lang, place, plan::Unfit, schedule, target::Unusable};
 
 /// A refused line.
 pub type Problem = place::Problem<Reason>;
@@ -110,7 +110,7 @@ impl Reason {
     /// What to do about it, in a phrase.
     pub fn hint(&self) -> Option<String> {
         let advice = match self {
-            Self::Expression(error) => return error.hint(),
+            Self::Expression(error) => return error.hint(Lang::English),
             Self::FieldCount { .. } => {
                 "write minute, hour, day, month, weekday, or @10s for every ten seconds"
             }

@@ -5,6 +5,10 @@
 //! `NAME@DATE` otherwise, so everything that was written before editions had names still means what
 //! it meant.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use std::{fmt, str::FromStr};
 
 use arrayvec::ArrayString;
@@ -36,11 +40,16 @@ pub struct EditionName(ArrayString<NAME_BYTES_MAX>);
 
 /// Why a text is no name of an edition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the name of an edition is 1 to {NAME_BYTES_MAX} lower-case letters, digits and hyphens, \
-     begins with a letter, and is not a reserved word such as `today` or `feed`"
-)]
+#[error("{}", self.say(Lang::English))]
 pub struct BadName;
+
+impl Say for BadName {
+    fn say(&self, lang: Lang) -> String {
+        say!(lang;
+            "the name of an edition is 1 to {NAME_BYTES_MAX} lower-case letters, digits and hyphens, begins with a letter, and is not a reserved word such as `today` or `feed`",
+            "日报的名称为 1 到 {NAME_BYTES_MAX} 个小写字母、数字和连字符，以字母开头，且不能是 `today`、`feed` 等保留字")
+    }
+}
 
 impl EditionName {
     /// Reads a name.

@@ -27,7 +27,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     callback::Callback,
+    lang::{Lang, Say},
     reschedule::{Cancel, Put, Request},
+    say,
     task::{Expires, Identity, Invalid, Payload, Priority, Tags, parse_max_retry, parse_revision},
     time::parse_instant,
 };
@@ -40,26 +42,41 @@ pub const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
 /// Why an event was refused. Nothing of it takes effect.
 #[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
+#[error("{}", self.say(Lang::English))]
 pub enum EventError {
     /// Not a CloudEvent 1.0 in JSON, or with a field missing or unknown.
-    #[error("{0}")]
     Shape(String),
     /// Some other version of CloudEvents.
-    #[error("event has specversion `{0}`; only `1.0` is supported")]
     Version(String),
-    #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are supported")]
     Type(String),
     /// Not JSON at all, or not text.
-    #[error("message is `{0}`; only JSON is supported")]
     Encoding(String),
     /// An address that no call may go to.
-    #[error(
-        "callback_url must be an http or https address without user name or password, with a web server's port"
-    )]
     Callback,
     /// A value breaks its rule.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+}
+
+impl Say for EventError {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Shape(it) => say!(lang; "{it}", "{it}"),
+            Self::Version(it) => say!(lang;
+                "event has specversion `{it}`; only `1.0` is supported",
+                "事件的 specversion 为 `{it}`；只支持 `1.0`"),
+            Self::Type(it) => say!(lang;
+                "event has type `{it}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are supported",
+                "事件的 type 为 `{it}`；只支持 `{TYPE_PUT}` 和 `{TYPE_CANCEL}`"),
+            Self::Encoding(it) => say!(lang;
+                "message is `{it}`; only JSON is supported",
+                "消息为 `{it}`；只支持 JSON"),
+            Self::Callback => say!(lang;
+                "callback_url must be an http or https address without user name or password, with a web server's port",
+                "callback_url 必须是不含用户名和密码的 http 或 https 地址，端口须为网页服务器的端口"),
+            Self::Invalid(it) => it.say(lang),
+        }
+    }
 }
 
 impl EventError {

@@ -8,7 +8,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Ended, Ending, FollowedChange};
-use crate::{finish::shorten, signature::Verifier, task::TaskId};
+use crate::{
+    finish::shorten,
+    lang::{Lang, Say},
+    say,
+    signature::Verifier,
+    task::TaskId,
+};
 
 names! {
     /// What a report says.
@@ -50,11 +56,23 @@ pub struct Report {
 
 /// Why the content of a report is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum InvalidReport {
-    #[error("outcome must be `done` or `failed` when the work is finished")]
     NoOutcome,
-    #[error("only `finish` has an outcome")]
     EarlyOutcome,
+}
+
+impl Say for InvalidReport {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::NoOutcome => say!(lang;
+                "outcome must be `done` or `failed` when the work is finished",
+                "工作结束时 outcome 必须为 `done` 或 `failed`"),
+            Self::EarlyOutcome => say!(lang;
+                "only `finish` has an outcome",
+                "只有 `finish` 带有 outcome"),
+        }
+    }
 }
 
 impl Report {

@@ -1,6 +1,6 @@
 //! What could not be imported: where and why.
 
-use crate::{dispatch, place, plan::Unfit, schedule};
+use crate::{dispatch, lang::Lang, place, plan::Unfit, schedule};
 
 /// A part of the text that became no schedule.
 pub type Problem = place::Problem<Reason>;
@@ -86,7 +86,7 @@ impl Reason {
     pub fn hint(&self) -> Option<String> {
         let advice = match self {
             Self::Dispatch(reason) => return reason.hint(),
-            Self::Expression(error) => return error.hint(),
+            Self::Expression(error) => return error.hint(Lang::English),
             Self::NoCommand => {
                 "with --system, write a user before the command; without it, leave the user out"
             }

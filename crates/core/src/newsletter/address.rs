@@ -5,6 +5,10 @@
 //! What is accepted is what every server accepts; quoted local parts and other alphabets are not,
 //! because they could not be mailed everywhere.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -24,13 +28,27 @@ pub struct Address(String);
 
 /// Why a text is no address. Never repeats it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum BadAddress {
-    #[error("a mail address is written name@domain")]
     Shape,
-    #[error("a mail address has at most {BYTES_MAX} characters, {LOCAL_BYTES_MAX} before the @")]
     Long,
-    #[error("only ASCII letters are supported in a mail address; write a domain as xn--…")]
     Ascii,
+}
+
+impl Say for BadAddress {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Shape => say!(lang;
+                "a mail address is written name@domain",
+                "邮件地址写作 name@domain"),
+            Self::Long => say!(lang;
+                "a mail address has at most {BYTES_MAX} characters, {LOCAL_BYTES_MAX} before the @",
+                "邮件地址最多 {BYTES_MAX} 个字符，@ 之前最多 {LOCAL_BYTES_MAX} 个"),
+            Self::Ascii => say!(lang;
+                "only ASCII letters are supported in a mail address; write a domain as xn--…",
+                "邮件地址只支持 ASCII 字母；域名请写成 xn--… 的形式"),
+        }
+    }
 }
 
 impl Address {

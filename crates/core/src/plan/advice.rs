@@ -11,6 +11,8 @@ use super::{Definition, Ready};
 use crate::{
     edition::EDITION_TICK,
     follow::RUN_TIMEOUT_DEFAULT,
+    lang::{Lang, Say},
+    say,
     schedule::{self, Span},
     source::SOURCE_CHECK,
     target::Target,
@@ -66,37 +68,37 @@ impl Lint {
     }
 }
 
+impl Say for Lint {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Expression(lint) => lint.say(lang),
+            Self::Over => say!(lang;
+                "it has no time to come: it will not fire again", "没有未来的时间：不会再触发"),
+            Self::AllLeftOut => say!(lang;
+                "its calendars and quiet hours leave out every time to come: it will not fire",
+                "日历与静默时段排除了今后的所有时点：不会触发"),
+            Self::ReportAfterTimeLimit => say!(lang;
+                "report_within is longer than run_timeout, which ends the firing first; raise run_timeout",
+                "report_within 比 run_timeout 长，触发会先因时限而结束；请增大 run_timeout"),
+            Self::SameTask => say!(lang;
+                "every firing asks for the same task: a waiting one is moved, a running one is started anew, and once it has succeeded every further firing fails; put {{slot}} or {{date}} into the subject",
+                "每次触发都请求同一个任务：等待中的会被改期，运行中的会重新开始，一旦成功，之后的触发都会失败；请在主体中加入 {{slot}} 或 {{date}}"),
+            Self::SameTaskOfDay => say!(lang;
+                "all firings of a day ask for the same task, and once it has succeeded the further firings of that day fail; put {{slot}} into the subject",
+                "同一天的触发都请求同一个任务，一旦成功，当天之后的触发都会失败；请在主体中加入 {{slot}}"),
+            Self::NoTimeToRetry => say!(lang;
+                "retry.backoff is longer than retry_for, so a failed firing may never be tried again; raise retry_for",
+                "retry.backoff 比 retry_for 长，失败的触发可能不会重试；请增大 retry_for"),
+            Self::UnknownChannel { name } => say!(lang;
+                "there is no alert channel `{name}` in the configuration; while none of the named channels is there, all get its alerts",
+                "配置中没有告警渠道 `{name}`；所列渠道都不存在时，其告警发往所有渠道"),
+        }
+    }
+}
+
 impl fmt::Display for Lint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expression(lint) => lint.fmt(f),
-            Self::Over => f.write_str("it has no time to come: it will not fire again"),
-            Self::AllLeftOut => f.write_str(
-                "its calendars and quiet hours leave out every time to come: it will not fire",
-            ),
-            Self::ReportAfterTimeLimit => f.write_str(
-                "report_within is longer than run_timeout, which ends the firing first; raise \
-                 run_timeout",
-            ),
-            Self::SameTask => f.write_str(
-                "every firing asks for the same task: a waiting one is moved, a running one is \
-                 started anew, and once it has succeeded every further firing fails; put {slot} or \
-                 {date} into the subject",
-            ),
-            Self::SameTaskOfDay => f.write_str(
-                "all firings of a day ask for the same task, and once it has succeeded the further \
-                 firings of that day fail; put {slot} into the subject",
-            ),
-            Self::NoTimeToRetry => f.write_str(
-                "retry.backoff is longer than retry_for, so a failed firing may never be tried \
-                 again; raise retry_for",
-            ),
-            Self::UnknownChannel { name } => write!(
-                f,
-                "there is no alert channel `{name}` in the configuration; while none of the named \
-                 channels is there, all get its alerts",
-            ),
-        }
+        f.write_str(&self.say(Lang::English))
     }
 }
 

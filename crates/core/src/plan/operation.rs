@@ -1,5 +1,9 @@
 //! How a schedule is operated: timeouts and caps, tags, an owner, who hears of its alerts.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use jiff::SignedDuration;
 
 use super::{Definition, retry::RETRIES_MAX};
@@ -18,43 +22,63 @@ const FIRINGS_MAX: u32 = 1_000;
 
 /// Why a schedule cannot be operated as written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Unsuitable {
     /// More than can be meant.
-    #[error("retry.count must be 0 to {RETRIES_MAX}")]
     Retries,
     /// Too short or too long.
-    #[error("{what} must be between 100ms and 24h")]
     Backoff {
         /// Which wait.
         what: &'static str,
     },
     /// The first wait is longer than the longest.
-    #[error("retry.backoff must not be longer than retry.backoff_max")]
     BackoffOrder,
     /// Too short or too long.
-    #[error("timeout must be between 1s and 1h")]
     Timeout,
     /// Of a target that is not called.
-    #[error(
-        "timeout is for webhooks and workflows; a command has target.timeout, and a task the timeout of its kind"
-    )]
     NoTimeout,
     /// Outside its range.
-    #[error("firings_max must be 1 to {FIRINGS_MAX}")]
     FiringsMax,
     /// Too many, the same one twice, or not words.
-    #[error(
-        "tags must be at most {TAGS_MAX} different words of lower-case letters, digits, `.`, `_`, `:`, `/` or `-`, each at most {TAG_BYTES_MAX} long"
-    )]
     Tags,
     /// Too long, or more than a line.
-    #[error(
-        "owner must be one line of 1 to {OWNER_BYTES_MAX} bytes without quotes and backslashes"
-    )]
     Owner,
     /// Too many, the same one twice, or not names.
-    #[error("alerts must be at most {TAGS_MAX} different names of alert channels, such as ntfy")]
     Alerts,
+}
+
+impl Say for Unsuitable {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Retries => say!(lang;
+                "retry.count must be 0 to {RETRIES_MAX}",
+                "retry.count 必须为 0 到 {RETRIES_MAX}"),
+            Self::Backoff { what } => say!(lang;
+                "{what} must be between 100ms and 24h",
+                "{what} 必须在 100ms 到 24h 之间"),
+            Self::BackoffOrder => say!(lang;
+                "retry.backoff must not be longer than retry.backoff_max",
+                "retry.backoff 不能长于 retry.backoff_max"),
+            Self::Timeout => say!(lang;
+                "timeout must be between 1s and 1h",
+                "timeout 必须在 1s 到 1h 之间"),
+            Self::NoTimeout => say!(lang;
+                "timeout is for webhooks and workflows; a command has target.timeout, and a task the timeout of its kind",
+                "timeout 用于 webhook 和工作流；命令使用 target.timeout，任务使用其类型的超时"),
+            Self::FiringsMax => say!(lang;
+                "firings_max must be 1 to {FIRINGS_MAX}",
+                "firings_max 必须为 1 到 {FIRINGS_MAX}"),
+            Self::Tags => say!(lang;
+                "tags must be at most {TAGS_MAX} different words of lower-case letters, digits, `.`, `_`, `:`, `/` or `-`, each at most {TAG_BYTES_MAX} long",
+                "tags 最多 {TAGS_MAX} 个互不相同的词，由小写字母、数字、`.`、`_`、`:`、`/` 或 `-` 组成，每个最长 {TAG_BYTES_MAX} 个字符"),
+            Self::Owner => say!(lang;
+                "owner must be one line of 1 to {OWNER_BYTES_MAX} bytes without quotes and backslashes",
+                "owner 必须是一行 1 到 {OWNER_BYTES_MAX} 字节的文字，不含引号和反斜杠"),
+            Self::Alerts => say!(lang;
+                "alerts must be at most {TAGS_MAX} different names of alert channels, such as ntfy",
+                "alerts 最多 {TAGS_MAX} 个互不相同的告警渠道名称，如 ntfy"),
+        }
+    }
 }
 
 impl Unsuitable {

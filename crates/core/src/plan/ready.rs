@@ -8,7 +8,8 @@ use super::{
     unfit::Unfit,
     words,
 };
-use crate::schedule::{ClockChange, Expression, Language, Mode, Timetable, Warning, Zone, hash_of};
+use crate::lang::Lang;
+use crate::schedule::{ClockChange, Expression, Mode, Timetable, Warning, Zone, hash_of};
 
 const RETRY_FOR_DEFAULT_MIN: SignedDuration = SignedDuration::from_secs(10);
 const RETRY_FOR_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(1);
@@ -28,12 +29,12 @@ impl Delay {
         self.splay + self.jitter
     }
 
-    /// What it comes of.
-    pub fn name(self) -> &'static str {
+    /// What it comes of, in both languages.
+    pub fn name(self) -> (&'static str, &'static str) {
         match (self.splay.is_zero(), self.jitter.is_zero()) {
-            (_, true) => "its splay",
-            (true, false) => "its jitter",
-            (false, false) => "its splay and jitter",
+            (_, true) => ("its splay", "错峰"),
+            (true, false) => ("its jitter", "抖动"),
+            (false, false) => ("its splay and jitter", "错峰与抖动"),
         }
     }
 }
@@ -78,8 +79,8 @@ impl Ready {
     }
 
     /// Says when it fires.
-    pub fn describe(&self, language: Language) -> String {
-        words::describe(&self.definition, &self.slots, language)
+    pub fn describe(&self, lang: Lang) -> String {
+        words::describe(&self.definition, &self.slots, lang)
     }
 
     /// What is worth knowing about its expressions; see [`Expression::lints`]. Each is named by its

@@ -4,15 +4,14 @@ use super::{
     definition::{Definition, Move},
     slots::{Rule, Slots},
 };
-use crate::schedule::Language;
+use crate::{lang::Lang, say};
 
-pub(super) fn describe(definition: &Definition, slots: &Slots, language: Language) -> String {
-    let english = language == Language::English;
-    let pick = |en: &str, zh: &str| if english { en } else { zh }.to_owned();
-    let mut parts = vec![slots.first.timetable.describe(language)];
+pub(super) fn describe(definition: &Definition, slots: &Slots, lang: Lang) -> String {
+    let pick = |en, zh| lang.pick(en, zh).to_owned();
+    let mut parts = vec![slots.first.timetable.describe(lang)];
     for (rule, also) in slots.also.iter().zip(&definition.also) {
         let zone = also.tz.as_deref().filter(|tz| *tz != definition.tz);
-        parts.push(pick("also ", "另外") + &in_zone(rule, zone, language));
+        parts.push(pick("also ", "另外") + &in_zone(rule, zone, lang));
     }
     let listed = |names: &[String]| names.join(&pick(", ", "、"));
     if !definition.except.is_empty() {
@@ -31,16 +30,15 @@ pub(super) fn describe(definition: &Definition, slots: &Slots, language: Languag
         let quiet: Vec<String> = definition.quiet.iter().map(ToString::to_string).collect();
         parts.push(pick("not during ", "静默时段：") + &quiet.join(", "));
     }
-    parts.extend(definition.runs.map(|runs| match (english, runs) {
-        (true, 1) => "1 run".to_owned(),
-        (true, _) => format!("{runs} runs"),
-        (false, _) => format!("共 {runs} 次"),
+    parts.extend(definition.runs.map(|runs| match runs {
+        1 => pick("1 run", "共 1 次"),
+        _ => say!(lang, "{runs} runs", "共 {runs} 次"),
     }));
     parts.join(&pick("; ", "；"))
 }
 
-fn in_zone(rule: &Rule, zone: Option<&str>, language: Language) -> String {
-    let words = rule.timetable.describe(language);
+fn in_zone(rule: &Rule, zone: Option<&str>, lang: Lang) -> String {
+    let words = rule.timetable.describe(lang);
     match zone {
         Some(zone) => format!("{words} ({zone})"),
         None => words,

@@ -11,16 +11,10 @@ use super::{
     field::Field,
     timetable::{DayRule, EVERY, LAST, Plan, Table, Timetable},
 };
+use crate::lang::Lang;
 
 mod chinese;
 mod english;
-
-/// A language to describe in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    English,
-    Chinese,
-}
 
 /// What a set of values looks like.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,12 +63,12 @@ const TIMES_MAX: u32 = 6;
 
 impl Timetable {
     /// Says when it fires.
-    pub fn describe(&self, language: Language) -> String {
-        match (&self.plan, language) {
-            (Plan::Every(every), Language::English) => english::every(*every),
-            (Plan::Every(every), Language::Chinese) => chinese::every(*every),
-            (Plan::Table(table), Language::English) => english::table(table),
-            (Plan::Table(table), Language::Chinese) => chinese::table(table),
+    pub fn describe(&self, lang: Lang) -> String {
+        match (&self.plan, lang) {
+            (Plan::Every(every), Lang::English) => english::every(*every),
+            (Plan::Every(every), Lang::Chinese) => chinese::every(*every),
+            (Plan::Table(table), Lang::English) => english::table(table),
+            (Plan::Table(table), Lang::Chinese) => chinese::table(table),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The fields of an expression: their names, bounds and words.
 
 use super::{YEAR_MAX, YEAR_MIN};
+use crate::lang::{Lang, Say};
 
 names! {
     /// A field of an expression, in the order in which seven of them stand.
@@ -20,6 +21,21 @@ names! {
         Weekday = "day of week",
         /// 1970 to 2199.
         Year = "year",
+    }
+}
+
+impl Say for Field {
+    fn say(&self, lang: Lang) -> String {
+        let chinese = match self {
+            Self::Second => "秒",
+            Self::Minute => "分",
+            Self::Hour => "时",
+            Self::Day => "日",
+            Self::Month => "月",
+            Self::Weekday => "星期",
+            Self::Year => "年",
+        };
+        lang.pick(self.as_str(), chinese).to_owned()
     }
 }
 

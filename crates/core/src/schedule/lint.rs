@@ -14,6 +14,10 @@ use super::{
     timetable::{DayRule, Pace, Plan, Timetable},
     zone::Zone,
 };
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 
 /// A warning and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -250,47 +254,55 @@ impl Lint {
     }
 }
 
+impl Say for Lint {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::EitherDay => say!(lang;
+                "both day fields are restricted: a day that fits either one counts (`+` before the weekday asks for both)",
+                "“日”和“星期”都有限制：满足其一即触发（在星期前加 `+` 表示两者都要满足）"),
+            Self::StepIsRestriction { field } => {
+                let field = field.say(lang);
+                say!(lang;
+                    "{field}: a step counts as a restriction here, so a day that fits either field counts; other crons ask for both",
+                    "{field}：步长在这里算作限制，满足其一即触发；其他 cron 要求两者都满足")
+            }
+            Self::UnevenStep { field, step } => {
+                let field = field.say(lang);
+                say!(lang;
+                    "{field}: {step} does not divide the field evenly, so the last step is shorter",
+                    "{field}：{step} 不能整除该字段，最后一步较短")
+            }
+            Self::LargeStep { field, step } => {
+                let field = field.say(lang);
+                say!(lang; "{field}: a step of {step} leaves only the first value",
+                    "{field}：步长 {step} 只剩下第一个值")
+            }
+            Self::SkipsMonths { day } => say!(lang;
+                "months without a day {day} are skipped (`L` is a month's last day)",
+                "没有 {day} 日的月份会被跳过（`L` 表示当月最后一天）"),
+            Self::InGap { at, moved: true } => say!(lang;
+                "the clocks skip this time once and it moves to the end of the gap, {at}",
+                "调整时钟时会跳过该时间一次，改在跳变结束时（{at}）触发"),
+            Self::InGap { at, moved: false } => say!(lang;
+                "the clocks skip some of these times; the gap ends {at}",
+                "调整时钟时会跳过其中一些时间；跳变结束于 {at}"),
+            Self::EveryMinute => {
+                say!(lang; "this runs every minute of every day", "每天每分钟都会触发")
+            }
+            Self::Frequent { round_s } => say!(lang;
+                "this is due more often than every {round_s} s", "触发间隔短于 {round_s} 秒"),
+            Self::PastYear { year } => {
+                say!(lang; "the year {year} has passed", "{year} 年已经过去")
+            }
+            Self::NeverFires => say!(lang;
+                "no date fits: this never fires", "没有符合的日期：永远不会触发"),
+        }
+    }
+}
+
 impl fmt::Display for Lint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EitherDay => f.write_str(
-                "both day fields are restricted: a day that fits either one counts (`+` before the \
-                 weekday asks for both)",
-            ),
-            Self::StepIsRestriction { field } => write!(
-                f,
-                "{field}: a step counts as a restriction here, so a day that fits either field \
-                 counts; other crons ask for both",
-            ),
-            Self::UnevenStep { field, step } => write!(
-                f,
-                "{field}: {step} does not divide the field evenly, so the last step is shorter",
-            ),
-            Self::LargeStep { field, step } => {
-                write!(f, "{field}: a step of {step} leaves only the first value")
-            }
-            Self::SkipsMonths { day } => {
-                write!(
-                    f,
-                    "months without a day {day} are skipped (`L` is a month's last day)"
-                )
-            }
-            Self::InGap { at, moved: true } => {
-                write!(
-                    f,
-                    "the clocks skip this time once and it moves to the end of the gap, {at}"
-                )
-            }
-            Self::InGap { at, moved: false } => {
-                write!(f, "the clocks skip some of these times; the gap ends {at}")
-            }
-            Self::EveryMinute => f.write_str("this runs every minute of every day"),
-            Self::Frequent { round_s } => {
-                write!(f, "this is due more often than every {round_s} s")
-            }
-            Self::PastYear { year } => write!(f, "the year {year} has passed"),
-            Self::NeverFires => f.write_str("no date fits: this never fires"),
-        }
+        f.write_str(&self.say(Lang::English))
     }
 }
 

@@ -4,6 +4,10 @@
 //! second. The arithmetic is therefore a port, and an asynchronous one: it must not hold up a
 //! thread that answers others.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use async_trait::async_trait;
 
 use super::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordHash};
@@ -39,16 +43,28 @@ pub enum Error {
 
 /// Why a text is not taken as a new password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Unfit {
     /// Too easy to guess.
-    #[error("a password has at least {PASSWORD_CHARS_MIN} characters")]
     Short,
     /// Hashing it would cost too much.
-    #[error("a password has at most {PASSWORD_BYTES_MAX} bytes")]
     Long,
     /// A form leaves out what is blank.
-    #[error("a password is more than spaces")]
     Blank,
+}
+
+impl Say for Unfit {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Short => say!(lang;
+                "a password has at least {PASSWORD_CHARS_MIN} characters",
+                "密码至少 {PASSWORD_CHARS_MIN} 个字符"),
+            Self::Long => say!(lang;
+                "a password has at most {PASSWORD_BYTES_MAX} bytes",
+                "密码最多 {PASSWORD_BYTES_MAX} 字节"),
+            Self::Blank => say!(lang; "a password is more than spaces", "密码不能只有空格"),
+        }
+    }
 }
 
 /// Whether a text may become a password. No rules about kinds of characters: they make passwords

@@ -20,7 +20,11 @@
 use regex::{Regex, RegexBuilder};
 
 use super::entry::FoundEntry;
-use crate::{edition::plain::plain_text, schedule::Span};
+use crate::{
+    edition::plain::plain_text,
+    lang::{Lang, Say},
+    schedule::Span,
+};
 
 /// Most rules of one source, or of the node.
 pub const RULES_MAX: usize = 50;
@@ -49,6 +53,13 @@ pub struct BadRule {
     pub what: String,
     /// What to do.
     pub hint: &'static str,
+}
+
+/// English only: it is about words of a language that is English.
+impl Say for BadRule {
+    fn say(&self, _: Lang) -> String {
+        self.to_string()
+    }
 }
 
 impl BadRule {

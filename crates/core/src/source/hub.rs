@@ -24,7 +24,7 @@ use super::{
     check::{Ask, Document, Failure, Look},
     entry::FoundEntry,
 };
-use crate::{finish::shorten, time::to_micros};
+use crate::{finish::shorten, lang::Lang, say, time::to_micros};
 
 /// The lease that is requested.
 pub const LEASE: SignedDuration = SignedDuration::from_hours(10 * 24);
@@ -356,46 +356,49 @@ impl Hub {
 }
 
 /// Why a source is pushed or not, in a sentence; `None` if it names no hub.
-pub fn sentence(hub: Option<&Hub>, reach: Reach, now: Timestamp) -> Option<String> {
+pub fn sentence(hub: Option<&Hub>, reach: Reach, now: Timestamp, lang: Lang) -> Option<String> {
     let hub = hub?;
     let at = &hub.hub;
     let state = hub.state(now);
     Some(match (reach, state) {
-        (Reach::Off, _) => {
-            format!("The hub {at} could push it, but push is off (`sources.push`).")
-        }
-        (Reach::NoAddress, _) => format!(
-            "The hub {at} could push it, but this node has no public address; set \
-             `server.public_url`."
-        ),
-        (Reach::Open, HubState::Named) => {
-            format!("It names the hub {at}, which is asked to push at the next check.")
-        }
-        (Reach::Open, HubState::Requested) => {
-            format!("The hub {at} was asked to push and has not confirmed it yet.")
-        }
+        (Reach::Off, _) => say!(lang;
+            "The hub {at} could push it, but push is off (`sources.push`).",
+            "其 hub {at} 可以推送它，但推送已关闭（`sources.push`）。"),
+        (Reach::NoAddress, _) => say!(lang;
+            "The hub {at} could push it, but this node has no public address; set `server.public_url`.",
+            "其 hub {at} 可以推送它，但本节点没有公开地址；请设置 `server.public_url`。"),
+        (Reach::Open, HubState::Named) => say!(lang;
+            "It names the hub {at}, which is asked to push at the next check.",
+            "它指定了 hub {at}，下次检查时会请求其推送。"),
+        (Reach::Open, HubState::Requested) => say!(lang;
+            "The hub {at} was asked to push and has not confirmed it yet.",
+            "已请求 hub {at} 推送，对方尚未确认。"),
         (Reach::Open, HubState::Refused) => {
             let why = hub.refused.as_deref().unwrap_or_default();
-            format!("The hub {at} refuses to push: {why}. It is asked again once a day.")
+            say!(lang; "The hub {at} refuses to push: {why}. It is asked again once a day.",
+                "其 hub {at} 拒绝推送：{why}。每天会再请求一次。")
         }
-        (Reach::Open, HubState::Lapsed) => {
-            format!("The subscription to the hub {at} has ended and is renewed by a check.")
-        }
-        (Reach::Open, HubState::Subscribed) => subscribed(hub, now),
+        (Reach::Open, HubState::Lapsed) => say!(lang;
+            "The subscription to the hub {at} has ended and is renewed by a check.",
+            "对 hub {at} 的订阅已到期，将在检查时续订。"),
+        (Reach::Open, HubState::Subscribed) => subscribed(hub, now, lang),
     })
 }
 
-fn subscribed(hub: &Hub, now: Timestamp) -> String {
+fn subscribed(hub: &Hub, now: Timestamp, lang: Lang) -> String {
     let at = &hub.hub;
     if hub.is_relied_on(now) {
-        return format!("The hub {at} pushes new entries; checks are only for safety.");
+        return say!(lang; "The hub {at} pushes new entries; checks are only for safety.",
+            "其 hub {at} 会推送新条目；检查只是为了保险。");
     }
     match (hub.pushed_at, hub.pushes_wanted) {
-        (Some(_), 0) => {
-            format!("The hub {at} has not pushed for a month, so it is checked as usual.")
-        }
-        (None, 0) => format!("The hub {at} has not pushed yet, so it is checked as usual."),
-        _ => format!("The hub {at} missed entries, so it is checked as usual."),
+        (Some(_), 0) => say!(lang;
+            "The hub {at} has not pushed for a month, so it is checked as usual.",
+            "其 hub {at} 已一个月没有推送，因此照常检查。"),
+        (None, 0) => say!(lang; "The hub {at} has not pushed yet, so it is checked as usual.",
+            "其 hub {at} 还没有推送过，因此照常检查。"),
+        _ => say!(lang; "The hub {at} missed entries, so it is checked as usual.",
+            "其 hub {at} 漏掉了条目，因此照常检查。"),
     }
 }
 

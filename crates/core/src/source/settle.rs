@@ -23,7 +23,7 @@ use super::{
     policy::{Budget, Policy, backoff::next_wait},
     recent::{CheckOutcome, PastLook},
 };
-use crate::{finish::shorten, schedule::hash_of, time::to_micros};
+use crate::{both, finish::shorten, lang::Lang, schedule::hash_of, time::to_micros};
 
 pub use learn::{Believed, believed, replan};
 pub use push::settle_push;
@@ -100,7 +100,11 @@ pub enum Notice {
 /// Whether a source waits for its host, which must not be asked sooner.
 pub fn is_waiting_for_host(source: &Source, now: Timestamp) -> bool {
     let waits = source.stats.next_due_at.is_some_and(|at| at > now);
-    waits && source.reason.as_deref() == Some(HOST_WAITS)
+    waits
+        && source
+            .reason
+            .as_ref()
+            .is_some_and(|it| it.for_reader(Lang::English).0 == HOST_WAITS)
 }
 
 /// Decides what a look at `now` does to its source.
@@ -161,7 +165,7 @@ impl Settling<'_> {
         let stats = &mut self.source.stats;
         let until = Some(to_micros(until));
         stats.next_due_at = until.max(stats.backoff_until);
-        self.source.reason = Some(HOST_WAITS.to_owned());
+        self.source.reason = Some(both!("{HOST_WAITS}", "其主机要求等待"));
     }
 
     fn document(&mut self, document: &Document, made: CompletedCheck<'_>) {
@@ -263,10 +267,16 @@ impl Settling<'_> {
         }
         self.source.reason = Some(match (failure.class, times) {
             (FailureClass::Gone, _) => {
-                "its server says that it is gone for good; it ends if this is repeated".to_owned()
+                both!(
+                    "its server says that it is gone for good; it ends if this is repeated",
+                    "服务器表示它已永久移除；如再次如此，将终止检查"
+                )
             }
-            (_, 1) => "the last check failed".to_owned(),
-            (_, times) => format!("the last {times} checks failed"),
+            (_, 1) => both!("the last check failed", "上一次检查失败"),
+            (_, times) => both!(
+                "the last {times} checks failed",
+                "最近 {times} 次检查均失败"
+            ),
         });
     }
 

@@ -1,14 +1,16 @@
 //! Why a task is where it is, from stored facts, in one sentence (WK-04).
 //!
 //! Instants are the reader's to write: a page has a zone, the API has none. So the sentence is made
-//! from the reason, here in English, by the pages in both languages.
+//! from the reason, here with instants in UTC, by the pages in the reader's zone.
 
 use jiff::Timestamp;
 
 use super::{Status, Task};
 use crate::{
+    lang::{Lang, Say},
     pace::{PUT_OFF, Pace, Rate},
     plan::{Cancelled, Pause},
+    say,
     time::in_words,
     work::Deliver,
 };
@@ -78,38 +80,30 @@ impl Why {
     pub fn name(&self) -> &'static str {
         self.into()
     }
+}
 
-    /// In English.
-    pub fn sentence(&self) -> String {
-        let at = |at: &Option<Timestamp>| {
-            at.map_or_else(String::new, |at| format!(" at {}", in_words(at)))
-        };
+impl Say for Why {
+    fn say(&self, lang: Lang) -> String {
         let because = |error: &Option<String>| {
-            error
-                .as_deref()
-                .map_or_else(String::new, |error| format!(": {error}"))
+            let error = error.as_deref();
+            error.map_or_else(String::new, |error| say!(lang, ": {error}", "：{error}"))
         };
         match self {
-            Self::Waiting { until } => format!("Waiting until {}.", in_words(*until)),
-            Self::Retrying { until, error } => format!(
-                "The last attempt failed{}. The next one is at {}.",
-                because(error),
-                in_words(*until)
-            ),
-            Self::Paused { due_at, pause } => format!(
-                "Due at {}, but its kind is paused by {} since {}{}{}.",
-                in_words(*due_at),
-                pause.by,
-                in_words(pause.since),
-                pause.until.map_or_else(
-                    || " until it is resumed".to_owned(),
-                    |it| format!(" until {}", in_words(it))
-                ),
-                because(&pause.note)
-            ),
+            Self::Waiting { until } => {
+                let until = in_words(*until);
+                say!(lang, "Waiting until {until}.", "等待到 {until}。")
+            }
+            Self::Retrying { until, error } => {
+                let (because, until) = (because(error), in_words(*until));
+                say!(lang; "The last attempt failed{because}. The next one is at {until}.",
+                    "上一次尝试失败{because}。下一次尝试在 {until}。")
+            }
+            Self::Paused { due_at, pause } => paused(*due_at, pause, &because(&pause.note), lang),
             Self::RateLimited { turn_at, rate } => {
-                let turn = in_words(*turn_at);
-                format!("Waiting for its turn ({turn}): at most {rate} may start.")
+                let turn_at = in_words(*turn_at);
+                say!(lang;
+                    "Waiting for its turn ({turn_at}): at most {rate} may start.",
+                    "等待轮到它（{turn_at}）：最多启动 {rate}。")
             }
             Self::Due {
                 due_at,
@@ -117,31 +111,63 @@ impl Why {
                 rate,
             } => {
                 let nobody = match deliver {
-                    Deliver::Push => "no node has started it yet",
-                    Deliver::Pull => "no worker has taken it yet",
+                    Deliver::Push => lang.pick("no node has started it yet", "还没有节点启动它"),
+                    Deliver::Pull => lang.pick("no worker has taken it yet", "还没有工作者领取它"),
                 };
-                let rate = rate.map_or_else(String::new, |rate| {
-                    format!("; at most {rate} of its kind may start")
+                let rate = rate.map(|rate| {
+                    say!(lang;
+                    "; at most {rate} of its kind may start", "；该类型最多启动 {rate}")
                 });
-                format!("Due since {}; {nobody}{rate}.", in_words(*due_at))
+                let (rate, due_at) = (rate.unwrap_or_default(), in_words(*due_at));
+                say!(
+                    lang,
+                    "Due since {due_at}; {nobody}{rate}.",
+                    "自 {due_at} 起到期；{nobody}{rate}。"
+                )
             }
-            Self::Running { since, node } => {
-                let node = node
-                    .as_deref()
-                    .map_or_else(String::new, |it| format!(" on {it}"));
-                let since = since.map(|it| format!(" since {}", in_words(it)));
-                let since = since.unwrap_or_default();
-                format!("Running{node}{since}.")
+            Self::Running { since, node } => running(*since, node.as_deref(), lang),
+            Self::Done { at: Some(at) } => {
+                let at = in_words(*at);
+                say!(lang, "Done at {at}.", "已于 {at} 完成。")
             }
-            Self::Done { at: done } => format!("Done{}.", at(done)),
-            Self::Failed { at: failed, error } => {
-                format!("Failed{}, no retries left{}.", at(failed), because(error))
+            Self::Done { at: None } => lang.pick("Done.", "已完成。").to_owned(),
+            Self::Failed { at, error } => {
+                let at = at.map(|at| say!(lang, " at {}", "（{}）", in_words(at)));
+                let at = at.unwrap_or_default();
+                let because = because(error);
+                say!(lang; "Failed{at}, no retries left{because}.", "失败{at}，已无重试次数{because}。")
             }
-            Self::Cancelled { by: Some(by) } => {
-                format!("Cancelled by {} at {}.", by.by, in_words(by.at))
+            Self::Cancelled {
+                by: Some(Cancelled { by, at }),
+            } => {
+                let at = in_words(*at);
+                say!(
+                    lang,
+                    "Cancelled by {by} at {at}.",
+                    "已由 {by} 于 {at} 取消。"
+                )
             }
-            Self::Cancelled { by: None } => "Cancelled.".to_owned(),
+            Self::Cancelled { by: None } => lang.pick("Cancelled.", "已取消。").to_owned(),
         }
+    }
+}
+
+fn paused(due_at: Timestamp, pause: &Pause, note: &str, lang: Lang) -> String {
+    let (due_at, since, by) = (in_words(due_at), in_words(pause.since), &pause.by);
+    let until = pause.until.map(in_words);
+    let until = until.map(|it| say!(lang, "until {it}", "直到 {it}"));
+    let resumed = || lang.pick("until it is resumed", "直到恢复").to_owned();
+    let until = until.unwrap_or_else(resumed);
+    say!(lang; "Due at {due_at}, but its kind is paused by {by} since {since} {until}{note}.",
+        "应于 {due_at} 执行，但其类型自 {since} 起被 {by} 暂停，{until}{note}。")
+}
+
+fn running(since: Option<Timestamp>, node: Option<&str>, lang: Lang) -> String {
+    let node = node.map_or_else(String::new, |it| say!(lang, " on {it}", "于 {it} "));
+    match (since.map(in_words), lang) {
+        (Some(since), Lang::English) => format!("Running{node} since {since}."),
+        (Some(since), Lang::Chinese) => format!("自 {since} 起{node}运行中。"),
+        (None, _) => say!(lang, "Running{node}.", "{node}运行中。"),
     }
 }
 
@@ -218,7 +244,7 @@ mod tests {
             cancelled: None,
             now,
         };
-        why(facts).sentence()
+        why(facts).say(Lang::English)
     }
 
     /// Only a task that was put off is known to wait for its turn (WK-05).
@@ -241,12 +267,12 @@ mod tests {
         let due = "no node has started it yet; at most 5/min of its kind may start.";
         assert_eq!(why(facts).name(), "due");
         assert_eq!(
-            why(facts).sentence(),
+            why(facts).say(Lang::English),
             format!("Due since {}; {due}", in_words(due_at))
         );
         (facts.deliver, facts.pace) = (Deliver::Pull, None);
         assert_eq!(
-            why(facts).sentence(),
+            why(facts).say(Lang::English),
             format!(
                 "Due since {}; no worker has taken it yet.",
                 in_words(due_at)

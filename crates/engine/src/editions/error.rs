@@ -3,47 +3,70 @@
 use crate::reschedule;
 use almanack_core::{
     edition::{EditionId, port::BadTemplate, turn::NotNow},
-    store,
+    lang::{Lang, Say},
+    say, store,
     task::Invalid,
 };
 
 /// Why a request was not carried out. Nothing changed, unless it says otherwise.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// There is no such edition.
-    #[error("there is no edition of {0}")]
     Unknown(EditionId),
     /// Its day has not come.
-    #[error("{id} is in the future; today's edition is {today}")]
     Future {
         /// The edition asked for.
         id: EditionId,
         today: EditionId,
     },
     /// Before there were any.
-    #[error("{0} is before 1970: there is no edition of such a day")]
     TooEarly(EditionId),
     /// It cannot be done to the edition as it is.
     #[error(transparent)]
     NotNow(#[from] NotNow),
     /// It has no document yet.
-    #[error("the edition of {0} has no document yet")]
     NoDocument(EditionId),
     /// The template cannot be filled.
-    #[error("cannot render the template: {0}")]
     Template(#[from] BadTemplate),
     /// It changes faster than we can decide. Part of the request may have taken effect.
-    #[error("the edition of {0} kept changing during this request; try again")]
     Contended(EditionId),
     /// The task that builds it was refused.
-    #[error("could not queue the edition")]
     NotQueued(#[from] reschedule::Error),
     /// The task that builds it has no name.
-    #[error("the edition's task has an invalid name")]
     Unnamed(#[from] Invalid),
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Unknown(it) => say!(lang; "there is no edition of {it}", "没有 {it} 的日报"),
+            Self::Future { id, today } => say!(lang;
+                "{id} is in the future; today's edition is {today}",
+                "{id} 在将来；今天的日报是 {today}"),
+            Self::TooEarly(it) => say!(lang;
+                "{it} is before 1970: there is no edition of such a day",
+                "{it} 早于 1970 年：没有这一天的日报"),
+            Self::NotNow(it) => it.say(lang),
+            Self::NoDocument(it) => say!(lang;
+                "the edition of {it} has no document yet",
+                "{it} 的日报还没有文档"),
+            Self::Template(it) => say!(lang;
+                "cannot render the template: {it}",
+                "无法渲染模板：{it}"),
+            Self::Contended(it) => say!(lang;
+                "the edition of {it} kept changing during this request; try again",
+                "在此请求期间，{it} 的日报不断变化；请重试"),
+            Self::NotQueued(_) => say!(lang; "could not queue the edition", "无法将日报加入队列"),
+            Self::Unnamed(_) => say!(lang;
+                "the edition's task has an invalid name",
+                "日报的任务名称无效"),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 impl Error {

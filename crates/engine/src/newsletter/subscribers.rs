@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
     edition::EditionName,
+    lang::{Lang, Say},
     newsletter::{
         Address, Subscriber, SubscriberId,
         bounce::{Effect, Ours, Refusal, Report},
@@ -11,6 +12,7 @@ use almanack_core::{
         mailing::Mail,
         subscriber::{self, Added, State},
     },
+    say,
     store::{self, Store},
     time::Clock,
 };
@@ -24,16 +26,27 @@ const PROBLEMS_MAX: usize = 100;
 
 /// Why nothing changed.
 #[derive(Debug, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum Error {
     /// No subscriber has this number or address.
-    #[error("no such subscriber")]
     Unknown,
     /// Others changed the row all the time.
-    #[error("the subscriber is being changed by others; try again")]
     Busy,
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl Say for Error {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Unknown => say!(lang; "no such subscriber", "没有此订阅者"),
+            Self::Busy => say!(lang;
+                "the subscriber is being changed by others; try again",
+                "该订阅者正被他人修改；请重试"),
+            Self::Store(it) => it.to_string(),
+        }
+    }
 }
 
 impl Error {

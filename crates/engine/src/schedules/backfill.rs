@@ -8,6 +8,7 @@
 mod forgotten;
 
 use almanack_core::{
+    both,
     plan::{NewFiring, Ready, Schedule, ScheduleName, Trigger, slot_identity},
     reschedule::{Put, Request, decide},
     store::Applied,
@@ -106,7 +107,7 @@ impl Schedules {
         ready: &Ready,
         request: Backfill,
     ) -> Result<Backfilled, Error> {
-        refuse_monitor(schedule, ready, "backfilled")?;
+        refuse_monitor(schedule, ready, ("backfilled", "回填"))?;
         let now = self.clock.now();
         check(request, now)?;
         let mut slots = Vec::new();
@@ -114,8 +115,9 @@ impl Schedules {
         while let Some(slot) = next.filter(|slot| *slot < request.to) {
             if slots.len() == BACKFILL_MAX {
                 return Err(Error::Range {
-                    why: format!(
-                        "the range has more than {BACKFILL_MAX} slots; ask for a part of it"
+                    why: both!(
+                        "the range has more than {BACKFILL_MAX} slots; ask for a part of it",
+                        "该范围包含超过 {BACKFILL_MAX} 个时点；请缩小范围"
                     ),
                 });
             }
@@ -171,19 +173,21 @@ fn paced(
 }
 
 fn check(request: Backfill, now: Timestamp) -> Result<(), Error> {
-    let refuse = |why: &str| {
-        Err(Error::Range {
-            why: why.to_owned(),
-        })
-    };
+    let refuse = |why| Err(Error::Range { why });
     if request.from >= request.to {
-        return refuse("the range is empty: its start must be before its end");
+        return refuse(both!(
+            "the range is empty: its start must be before its end",
+            "范围为空：开始必须早于结束"
+        ));
     }
     if request.to > now {
-        return refuse("the range reaches into the future, where the schedule fires by itself");
+        return refuse(both!(
+            "the range reaches into the future, where the schedule fires by itself",
+            "范围延伸到将来，而将来的时点会由日程自行触发"
+        ));
     }
     if request.pace.is_negative() {
-        return refuse("the pace must not be negative");
+        return refuse(both!("the pace must not be negative", "间隔不能为负"));
     }
     Ok(())
 }

@@ -2,14 +2,14 @@
 //! that was seen, and the requester's own. Checked where the change is decided, so nothing can come
 //! between.
 
-use std::fmt;
-
+use almanack_core::lang::{Lang, Say};
 use almanack_core::plan::{
     Definition, Edited, Origin, Ready, Schedule, ScheduleName, State, Unfit,
 };
+use almanack_core::say;
 use jiff::Timestamp;
 
-use super::{Changed, Error, Schedules, new};
+use super::{Changed, Error, Schedules, error::REMOVED, new};
 
 /// Who writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +33,13 @@ pub enum Expected {
     Revision(i64),
 }
 
-impl fmt::Display for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Say for Expected {
+    fn say(&self, lang: Lang) -> String {
         match self {
-            Self::Anything => f.write_str("anything"),
-            Self::Nothing => f.write_str("absent"),
-            Self::Something => f.write_str("present"),
-            Self::Revision(revision) => write!(f, "at revision {revision}"),
+            Self::Anything => say!(lang, "anything", "任意"),
+            Self::Nothing => say!(lang, "absent", "不存在"),
+            Self::Something => say!(lang, "present", "存在"),
+            Self::Revision(revision) => say!(lang, "at revision {revision}", "修订 {revision}"),
         }
     }
 }
@@ -87,7 +87,7 @@ impl Schedules {
             let (name, origin) = (found.name.clone(), found.origin);
             Err(Error::Managed { name, origin })
         };
-        self.change(name, "removed", |found, now| match refused(&found) {
+        self.change(name, REMOVED, |found, now| match refused(&found) {
             Ok(()) => Box::pin(self.removed(found, writer.by, now)),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         })

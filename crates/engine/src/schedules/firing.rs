@@ -6,7 +6,7 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-use super::{Error, ROUNDS_MAX, Schedules};
+use super::{Error, ROUNDS_MAX, Schedules, error::Words};
 use crate::planner::{in_the_way, note_fires, write_of};
 
 /// What to do when a firing has not ended.
@@ -80,14 +80,14 @@ impl Schedules {
 pub(super) fn refuse_monitor(
     schedule: &Schedule,
     ready: &Ready,
-    request: &'static str,
+    request: Words,
 ) -> Result<(), Error> {
     if !ready.is_monitor() {
         return Ok(());
     }
     Err(Error::NotNow {
         name: schedule.name.clone(),
-        state: "a monitor, which runs nothing",
+        state: ("a monitor, which runs nothing", "是监视，不运行任何工作"),
         request,
     })
 }
@@ -101,7 +101,7 @@ fn check(
     running: &[Task],
 ) -> Result<(), Error> {
     let name = || schedule.name.clone();
-    refuse_monitor(schedule, ready, "fired")?;
+    refuse_monitor(schedule, ready, ("fired", "触发"))?;
     match (in_the_way(ready, running), overlapping) {
         (Some(task), Overlapping::AsPlanned) => Err(Error::Overlaps {
             name: name(),
@@ -109,8 +109,8 @@ fn check(
         }),
         (Some(_), Overlapping::Forced) if running.len() > BESIDE_MAX => Err(Error::NotNow {
             name: name(),
-            state: "running too many firings at once",
-            request: "fired",
+            state: ("running too many firings at once", "同时运行的触发过多"),
+            request: ("fired", "触发"),
         }),
         _ => Ok(()),
     }

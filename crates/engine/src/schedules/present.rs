@@ -5,7 +5,7 @@ use almanack_core::plan::{
 };
 use jiff::Timestamp;
 
-use super::{Changed, Error, Schedules, edited};
+use super::{Changed, Error, Schedules, edited, error::REWOUND};
 use crate::planner::write_of;
 
 impl Schedules {
@@ -17,7 +17,7 @@ impl Schedules {
 
     /// Takes a schedule back to the present that a clock had planned ahead; nothing if none had.
     pub async fn rewind(&self, name: &ScheduleName, by: &str) -> Result<Changed, Error> {
-        self.change(name, "rewound", |found, now| {
+        self.change(name, REWOUND, |found, now| {
             Box::pin(self.rewound(found, by, now))
         })
         .await

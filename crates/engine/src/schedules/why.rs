@@ -1,12 +1,15 @@
 //! Gathering the facts behind `almanack why`: what the ledger keeps, and what was in force.
 
 use almanack_core::{
+    lang::{Lang, Say},
     plan::{
         ByHand, Definition, Edit, Facts, Origin, Ready, Schedule, ScheduleName, Slot, State, Unfit,
         Verdict, slot_identity, why,
     },
+    say,
     store::LedgerPage,
     task::{Task, TaskId},
+    words,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -30,7 +33,12 @@ pub struct Answer {
 
 impl Schedules {
     /// Answers from stored facts what became of the slot at `at`.
-    pub async fn why(&self, name: &ScheduleName, at: Timestamp) -> Result<Answer, Error> {
+    pub async fn why(
+        &self,
+        name: &ScheduleName,
+        at: Timestamp,
+        lang: Lang,
+    ) -> Result<Answer, Error> {
         let found = self.load_any(name).await?;
         let schedule = found.ok_or_else(|| Error::Unknown { name: name.clone() })?;
         let earlier = self.row_before(&schedule, at).await?;
@@ -39,7 +47,7 @@ impl Schedules {
         let in_force = in_force(&edits, row.as_ref(), at);
         let ready = match self.rule_of(&schedule, in_force) {
             Ok(ready) => ready,
-            Err(Error::Unfit(unfit)) => return Ok(cannot_be_computed(&schedule, at, &unfit)),
+            Err(Error::Unfit(unfit)) => return Ok(cannot_be_computed(&schedule, at, &unfit, lang)),
             Err(error) => return Err(error),
         };
         let is_decided = schedule.next_at.is_none_or(|next| at < next) && at <= self.clock.now();
@@ -63,12 +71,13 @@ impl Schedules {
             Some(firing) => cancelled(&*self.store, firing).await?,
             None => None,
         };
-        let rule = format!("`{name}` ({})", rule_words(&ready));
-        let sentence = why(Facts {
+        let rule = rule_words(name, &ready, lang);
+        let excluded = ready.exclusion(at);
+        let facts = Facts {
             at,
             rule: &rule,
             is_slot,
-            excluded: ready.exclusion(at).as_deref(),
+            excluded: excluded.as_deref(),
             neighbours: (ready.previous_before(at), ready.next_after(at)),
             created_at: schedule.created_at,
             in_force,
@@ -83,9 +92,9 @@ impl Schedules {
             delay: ready.delay_of(at),
             is_monitor: ready.is_monitor(),
             now: self.clock.now(),
-        });
+        };
         Ok(Answer {
-            sentence,
+            sentence: why(&facts, lang),
             is_slot,
             verdict: row.as_ref().map(|row| row.verdict),
             row,
@@ -147,41 +156,48 @@ impl Schedules {
     }
 }
 
-/// Every expression with its zone.
-fn rule_words(ready: &Ready) -> String {
+/// The schedule, and every expression with its zone.
+fn rule_words(name: &ScheduleName, ready: &Ready, lang: Lang) -> String {
     let Definition {
         expression,
         tz,
         also,
         ..
     } = &ready.definition;
-    let rule = |expression: &str, tz: &str| format!("`{expression}` in {tz}");
+    let rule = |expression: &str, tz: &str| {
+        say!(lang, "`{expression}` in {tz}", "`{expression}`，时区 {tz}")
+    };
     let mut rules = vec![rule(expression, tz)];
     rules.extend(
         also.iter()
             .map(|it| rule(&it.expression, it.tz.as_ref().unwrap_or(tz))),
     );
-    rules.join(", ")
+    let rules = rules.join(lang.pick(", ", "；"));
+    say!(lang, "`{name}` ({rules})", "`{name}`（{rules}）")
 }
 
 /// Whether it is a slot at all is unknown, and why is what the requester needs to hear.
-fn cannot_be_computed(schedule: &Schedule, at: Timestamp, unfit: &Unfit) -> Answer {
+fn cannot_be_computed(schedule: &Schedule, at: Timestamp, unfit: &Unfit, lang: Lang) -> Answer {
     let since = match &schedule.state {
-        State::Parked { since, .. } => format!("; it has been parked since {since}"),
+        State::Parked { since, .. } => {
+            say!(
+                lang,
+                "; it has been parked since {since}",
+                "；自 {since} 起被搁置"
+            )
+        }
         _ => String::new(),
     };
-    let path = unfit.path();
-    let remedy = match schedule.origin {
-        Origin::File => "correct it in the configuration file",
-        Origin::Dispatch => "correct its line in the DISPATCH file",
-        Origin::Api => "correct it with `almanack schedule put`",
+    let (path, unfit) = (unfit.path(), unfit.say(lang));
+    let remedy = words! { lang, schedule.origin;
+        Origin::File => "correct it in the configuration file", "请在配置文件中更正";
+        Origin::Dispatch => "correct its line in the DISPATCH file", "请在 DISPATCH 文件中更正该行";
+        Origin::Api => "correct it with `almanack schedule put`", "请用 `almanack schedule put` 更正";
     };
-    let sentence = format!(
-        "{at} is undecided: the schedule cannot be computed ({unfit}){since}. It needs a valid \
-         `{path}`: {remedy}."
-    );
     Answer {
-        sentence,
+        sentence: say!(lang;
+            "{at} is undecided: the schedule cannot be computed ({unfit}){since}. It needs a valid `{path}`: {remedy}.",
+            "{at} 尚未决定：该日程无法计算（{unfit}）{since}。它需要有效的 `{path}`：{remedy}。"),
         is_slot: false,
         verdict: None,
         row: None,

@@ -5,6 +5,7 @@
 //! and the keys that other rules found. Nothing doubles by that, because what has a row already is
 //! not new. A source that was repaired is looked at at once, unless it is paused.
 
+use almanack_core::both;
 use almanack_core::source::{
     Definition, Source, SourceId, State,
     check::Validators,
@@ -131,7 +132,7 @@ pub(super) fn adopt(
         wake(source, now);
     } else if repair != Repair::None && !matches!(source.state, State::Paused { .. }) {
         wake(source, now);
-        source.reason = Some(format!("{by} changed it"));
+        source.reason = Some(both!("{by} changed it", "{by} 修改了它"));
     } else if source.state == State::Active {
         *source = replan(source, terms, now);
     }

@@ -4,6 +4,7 @@
 //! source nor shortens what its failures or its host make it wait.
 
 use almanack_core::{
+    both,
     source::{Source, SourceId, State, settle::is_waiting_for_host, why::next_look_at},
     task::Status,
 };
@@ -34,7 +35,10 @@ impl Sources {
         self.edit(id, |source| {
             if source.state == State::Active {
                 source.stats.next_due_at = Some(at);
-                source.reason = Some("its publisher says that something is new".to_owned());
+                source.reason = Some(both!(
+                    "its publisher says that something is new",
+                    "发布者通知有新内容"
+                ));
             }
             Ok(())
         })

@@ -13,6 +13,7 @@ use almanack_core::{
         About, Alert, Key, News, Rule, Severity,
         port::{Notice, Outcome},
     },
+    both,
     store::Store,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -86,7 +87,10 @@ impl Own {
                 about: About::Node(self.node.clone()),
             },
             severity: Severity::Critical,
-            detail: format!("no writes since {since}; see its log"),
+            detail: both!(
+                "no writes since {since}; see its log",
+                "自 {since} 起无法写入；请查看其日志"
+            ),
             opened_at: since,
             cool_down_since: None,
             closed_at: None,

@@ -8,6 +8,7 @@ use std::{
 
 use almanack_core::{
     calendar::{Copy, Definition as Days, Fetched, Fetcher},
+    lang::Lang,
     plan::{Definition, Edited, Origin, ScheduleName, Slot, State},
     store::LedgerPage,
 };
@@ -131,7 +132,11 @@ async fn dp_21_a_holiday_is_in_the_ledger_by_its_name(fixture: Fixture) {
         ]
     );
     let slot = at(DAY + HOUR);
-    let why = fixture.schedules.why(&fixture.nightly, slot).await.unwrap();
+    let why = fixture
+        .schedules
+        .why(&fixture.nightly, slot, Lang::English)
+        .await
+        .unwrap();
     assert_eq!(
         why.sentence,
         "2026-01-06T09:00:00Z was skipped: holiday Dreikönig (calendar de)."
@@ -363,7 +368,7 @@ async fn dp_22_a_schedule_ends_after_its_runs_and_stays_so(fixture: Fixture) {
     );
     let why = fixture
         .schedules
-        .why(&fixture.nightly, at(2 * DAY + HOUR))
+        .why(&fixture.nightly, at(2 * DAY + HOUR), Lang::English)
         .await
         .unwrap();
     assert!(
@@ -379,7 +384,10 @@ async fn dp_22_a_schedule_ends_after_its_runs_and_stays_so(fixture: Fixture) {
         .await;
     assert!(matches!(
         refused.unwrap_err(),
-        schedules::Error::NotNow { state: "done", .. }
+        schedules::Error::NotNow {
+            state: ("done", _),
+            ..
+        }
     ));
     let thrice = daily(r#"{"runs":3,"overlap":"allow"}"#);
     fixture.put(thrice.clone()).await.unwrap();

@@ -14,6 +14,7 @@ use almanack_core::{
         port::{Answer, Notice, Notifier},
     },
     clock::{GuardedClock, Mark, Reading, TimeSource},
+    lang::Lang,
     plan::{Definition, Origin, Overlap, Slot, Verdict},
     reschedule::Request,
     store::{AlertFilter, LedgerPage, NodeStore as _, Store},
@@ -362,7 +363,7 @@ async fn dp_24_no_alert_is_forgotten_by_a_clock_in_doubt() {
             about: About::Node("a".to_owned()),
         },
         severity: Severity::Critical,
-        detail: "last heard of a month ago".to_owned(),
+        detail: "last heard of a month ago".into(),
         opened_at: START - 32 * DAY,
         cool_down_since: None,
         closed_at,
@@ -411,7 +412,8 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
         let found = schedules.load(&often).await.unwrap();
         assert!(schedules.is_ahead(&found), "{change}");
         let slot = house.time.now() + SignedDuration::from_secs(5);
-        let sentence = schedules.why(&often, slot).await.unwrap().sentence;
+        let why = schedules.why(&often, slot, Lang::English).await;
+        let sentence = why.unwrap().sentence;
         assert!(
             sentence.contains("a clock that was 24 h 0 min ahead of now"),
             "{sentence}"

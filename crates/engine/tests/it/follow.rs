@@ -7,6 +7,7 @@ use almanack_core::{
     finish::Outcome,
     follow::{Followed, HandedOver, Report, Reported, Stage, Work},
     handler::Handler,
+    lang::Lang,
     plan::{DISPATCH, Definition, Firing, Origin, Overlap, ScheduleName},
     reschedule::{Cancel, Put, Request},
     run_log::NoRunLogs,
@@ -323,7 +324,12 @@ async fn dp_19_the_outcome_of_a_firing_is_that_of_its_work() {
         assert_eq!(followed.started_at, own.started_at);
         assert_eq!(followed.ending.unwrap().ended_at, own.finished_at.unwrap());
         let slot = Firing::read(&firing.payload).unwrap().nominal_at;
-        let why = world.schedules().why(&name(), slot).await.unwrap().sentence;
+        let why = world
+            .schedules()
+            .why(&name(), slot, Lang::English)
+            .await
+            .unwrap()
+            .sentence;
         assert!(why.contains(&expected), "{why}");
         assert!(!why.contains("is running"), "{why}");
     }

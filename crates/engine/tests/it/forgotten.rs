@@ -3,6 +3,7 @@
 use almanack_core::{
     backoff::Backoff,
     finish::{Finish, Outcome, finish},
+    lang::Lang,
     plan::Definition,
     task::TaskId,
 };
@@ -51,7 +52,10 @@ impl Fixture {
     }
 
     async fn why(&self, hour: i64) -> String {
-        let answer = self.schedules.why(&self.nightly, at(hour * HOUR)).await;
+        let answer = self
+            .schedules
+            .why(&self.nightly, at(hour * HOUR), Lang::English)
+            .await;
         answer.unwrap().sentence
     }
 

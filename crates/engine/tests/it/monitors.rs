@@ -10,6 +10,7 @@ use std::{
 
 use almanack_core::{
     event::outgoing::{self, CloudEvent, Name, Subscription, Subscriptions, Wants},
+    lang::Lang,
     plan::{
         Arrival, Definition, Edited, Monitor, MonitorStatus, PingKind, ScheduleWrite, Slot, State,
     },
@@ -145,7 +146,10 @@ async fn dp_23_a_ping_is_answered_kept_and_meets_its_slot(fixture: Fixture) {
     let kinds: Vec<&str> = pings.iter().map(|ping| ping.kind.as_str()).collect();
     assert_eq!(kinds, ["success", "start", "success"]);
     assert_eq!(pings[0].took, Some(SignedDuration::from_mins(1)));
-    let why = fixture.schedules.why(&fixture.nightly, at(HOUR)).await;
+    let why = fixture
+        .schedules
+        .why(&fixture.nightly, at(HOUR), Lang::English)
+        .await;
     let sentence = why.unwrap().sentence;
     assert!(
         sentence.contains("was pinged 65 s after its time"),
@@ -169,7 +173,10 @@ async fn dp_23_a_missed_ping_is_a_slot_with_a_reason_and_the_next_ping_is_up(fix
         fixture.rows().await,
         ["08:00 pinged x1", "09:00 no_ping x1"]
     );
-    let why = fixture.schedules.why(&fixture.nightly, at(HOUR)).await;
+    let why = fixture
+        .schedules
+        .why(&fixture.nightly, at(HOUR), Lang::English)
+        .await;
     let sentence = why.unwrap().sentence;
     assert!(
         sentence.contains("was missed: no ping came within its grace"),
@@ -347,7 +354,7 @@ async fn dp_23_a_monitor_has_nothing_to_fire(fixture: Fixture) {
         matches!(
             refused,
             Error::NotNow {
-                request: "fired",
+                request: ("fired", _),
                 ..
             }
         ),

@@ -5,6 +5,7 @@ mod beside;
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
+    lang::Lang,
     plan::{
         Definition, Edited, Firing, Origin, Overlap, ScheduleName, ScheduleWrite, Slot, State,
         Trigger, Verdict,
@@ -146,7 +147,7 @@ async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger(fixture: Fi
         ["09:00 too_late x4", "13:00 caught_up"]
     );
     let night = name("nightly");
-    let why = |h| fixture.schedules.why(&night, at(h * HOUR));
+    let why = |h| fixture.schedules.why(&night, at(h * HOUR), Lang::English);
     let lost = why_of(why(2).await);
     assert!(
         lost.contains("was skipped: no node planned it until 2026-01-05T13:01:00Z"),
@@ -188,7 +189,12 @@ async fn a_change_settles_what_was_due_and_keeps_the_history(fixture: Fixture) {
         .map(|edit| (edit.revision, edit.edited))
         .collect();
     assert_eq!(reported, [(1, Edited::Created), (2, Edited::Changed)]);
-    let before = why_of(fixture.schedules.why(&name("nightly"), at(HOUR)).await);
+    let before = why_of(
+        fixture
+            .schedules
+            .why(&name("nightly"), at(HOUR), Lang::English)
+            .await,
+    );
     assert!(
         before.contains("fired"),
         "asked by the rule of then: {before}"
@@ -211,12 +217,22 @@ async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends(fixture: Fixture) 
         .unwrap();
     assert_eq!(again.edited, None, "already so");
     assert_eq!(fixture.pass_at(at(3 * HOUR + 60)).await.fired, 0);
-    let during = why_of(fixture.schedules.why(&night, at(2 * HOUR)).await);
+    let during = why_of(
+        fixture
+            .schedules
+            .why(&night, at(2 * HOUR), Lang::English)
+            .await,
+    );
     assert!(during.contains("paused by ada: moving house"), "{during}");
     fixture.schedules.resume(&night, "bob").await.unwrap();
     assert_eq!(fixture.ledger().await, ["09:00 paused x3"]);
     assert_eq!(fixture.pass_at(at(4 * HOUR)).await.fired, 1);
-    let after = why_of(fixture.schedules.why(&night, at(2 * HOUR)).await);
+    let after = why_of(
+        fixture
+            .schedules
+            .why(&night, at(2 * HOUR), Lang::English)
+            .await,
+    );
     assert!(after.contains("paused by ada: moving house"), "{after}");
 }
 
@@ -250,7 +266,12 @@ async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped(fixture: Fixture) {
     let fire = fixture.schedules.fire(&nightly, Overlapping::Forced, "bob");
     fire.await.unwrap();
     for shown in [asked_at, at(2 * HOUR + 90)] {
-        let sentence = why_of(fixture.schedules.why(&name("nightly"), shown).await);
+        let sentence = why_of(
+            fixture
+                .schedules
+                .why(&name("nightly"), shown, Lang::English)
+                .await,
+        );
         let said = format!("bob fired it by hand at {asked_at}, and task");
         assert!(sentence.starts_with(&said), "{sentence}");
     }
@@ -313,7 +334,7 @@ async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace(fixture: Fixture)
         .await
         .unwrap();
     assert_eq!(again.fires(), 0, "asking twice fires once");
-    let reported = why_of(fixture.schedules.why(&night, at(HOUR)).await);
+    let reported = why_of(fixture.schedules.why(&night, at(HOUR), Lang::English).await);
     assert!(
         reported.contains("it was fired by hand later, by ada at "),
         "{reported}"
@@ -360,7 +381,12 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(fixture: Fixtu
         "{:?}",
         parked.state
     );
-    let why = why_of(fixture.schedules.why(&name("nightly"), at(2 * HOUR)).await);
+    let why = why_of(
+        fixture
+            .schedules
+            .why(&name("nightly"), at(2 * HOUR), Lang::English)
+            .await,
+    );
     assert!(why.contains("unknown time zone `Mars/Olympus`"), "{why}");
     assert!(why.contains("parked since 2026-01-05T09:00:00Z"), "{why}");
     assert_eq!(fixture.put(hourly()).await.unwrap(), Some(Edited::Changed));
@@ -427,7 +453,7 @@ async fn dp_08_verdicts_report_fired_from_caught_up(fixture: Fixture) {
     fixture.pass_at(at(HOUR + 20 * 60)).await;
     let answer = fixture
         .schedules
-        .why(&name("nightly"), at(HOUR))
+        .why(&name("nightly"), at(HOUR), Lang::English)
         .await
         .unwrap();
     assert_eq!(answer.verdict, Some(Verdict::CaughtUp));

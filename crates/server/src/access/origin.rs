@@ -3,12 +3,16 @@
 //! A browser sends both, and no page can forge them: the host, which stops DNS rebinding, and the
 //! origin of the page that requests a change.
 
+use almanack_core::{both, lang::Say};
 use axum::{http::HeaderName, http::request::Parts};
 
 use crate::prelude::*;
 
+/// A fixed text in both languages.
+pub(super) type Words = (&'static str, &'static str);
+
 /// A request without any host cannot come from a browser, so it passes.
-pub(super) fn check_host(request: &Parts, hosts: &[String], detail: &'static str) -> Result<()> {
+pub(super) fn check_host(request: &Parts, hosts: &[String], detail: Words) -> Result<()> {
     let Some(authority) = authority(request) else {
         return Ok(());
     };
@@ -21,7 +25,7 @@ pub(super) fn check_host(request: &Parts, hosts: &[String], detail: &'static str
     {
         return Ok(());
     }
-    Err(Problem::new(Code::UnknownHost, detail))
+    Err(Problem::new(Code::UnknownHost, detail.both()))
 }
 
 /// A proxy makes every client look local. One of these headers reveals it; a proxy that sends none
@@ -30,9 +34,9 @@ pub(super) fn check_direct(request: &Parts) -> Result<()> {
     let Some(name) = request.headers.keys().find(|name| is_said_by_proxy(name)) else {
         return Ok(());
     };
-    let detail = format!(
-        "this request came through a proxy (it has the header `{name}`), and no token or user exists yet to authenticate it; \
-         `almanack token create` or `almanack user create` makes one"
+    let detail = both!(
+        "this request came through a proxy (it has the header `{name}`), and no token or user exists yet to authenticate it; `almanack token create` or `almanack user create` makes one",
+        "该请求经过代理（带有 `{name}` 头），而目前还没有令牌或用户可供验证；请用 `almanack token create` 或 `almanack user create` 创建"
     );
     Err(Problem::new(Code::Unauthenticated, detail))
 }
@@ -58,7 +62,10 @@ pub(super) fn check_origin(request: &Parts) -> Result<()> {
     }
     Err(Problem::new(
         Code::ForeignOrigin,
-        "a web page of another origin must not change anything",
+        both!(
+            "a web page of another origin must not change anything",
+            "来自其他源的网页不能更改任何内容"
+        ),
     ))
 }
 

@@ -1,5 +1,6 @@
 //! Actions on an edition: build it, publish it early, retry failed stories, start over.
 
+use almanack_core::both;
 use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
 use axum::Extension;
@@ -156,7 +157,12 @@ pub(crate) struct EditionRetryView {
 
 pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<()> {
     let most = retries_max.unwrap_or(*RETRIES.start());
-    let detail = || format!("{path} must be 1 to 5, not {most}");
+    let detail = || {
+        both!(
+            "{path} must be 1 to 5, not {most}",
+            "{path} 必须为 1 到 5，不能是 {most}"
+        )
+    };
     Problem::unless(RETRIES.contains(&most), path, detail)
 }
 

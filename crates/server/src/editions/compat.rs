@@ -8,6 +8,7 @@
 
 mod view;
 
+use almanack_core::both;
 use almanack_core::edition::{Account, EditionId};
 use almanack_engine::editions::{Editions, Error};
 use axum::Extension;
@@ -63,7 +64,10 @@ impl Asking {
         if let (Some(query), Some(body)) = (query, body)
             && query != body
         {
-            let detail = format!("the query names {query}, the body {body}; name one day");
+            let detail = both!(
+                "the query names {query}, the body {body}; name one day",
+                "查询指定了 {query}，请求体指定了 {body}；请只指定一天"
+            );
             return Err(Problem::invalid("date", detail));
         }
         let id = editions.day(query.or(body).map(EditionId::from))?;

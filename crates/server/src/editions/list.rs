@@ -1,5 +1,6 @@
 //! Pages of editions, newest day first.
 
+use almanack_core::both;
 use almanack_core::{
     edition::{EditionId, State as EditionState},
     store::EditionFilter,
@@ -68,7 +69,10 @@ impl EditionsQuery {
 fn parse_state(text: &str) -> Result<EditionState> {
     EditionState::parse(text).ok_or_else(|| {
         let names = EditionState::ALL.map(EditionState::as_str).join(", ");
-        Problem::in_query(format!("state must be one of {names}"))
+        Problem::in_query(both!(
+            "state must be one of {names}",
+            "state 必须是以下之一：{names}"
+        ))
     })
 }
 

@@ -381,7 +381,7 @@ impl Wrong {
 
 impl From<Problem> for Wrong {
     fn from(problem: Problem) -> Self {
-        Self(problem.code.status(), problem.detail.into_string())
+        Self(problem.code.status(), problem.detail.to_string())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Documents rendered again from their stored inputs: to prove that they are reproducible, or to
 //! see what another template would change; and the current edition day.
 
+use almanack_core::both;
 use almanack_core::edition::EditionId;
 
 use super::{Dated, editions_named, editions_of, pages, parse_name, refuse_key};
@@ -121,7 +122,10 @@ async fn compare_pages(
     template: &str,
 ) -> Result<Json<RebuiltView>> {
     if body.template.is_some() {
-        let detail = "page_template cannot be given together with template";
+        let detail = both!(
+            "page_template cannot be given together with template",
+            "page_template 不能与 template 同时给出"
+        );
         return Err(Problem::invalid("page_template", detail));
     }
     let document = editions_of(state, id)?.show(id, body.revision).await?;

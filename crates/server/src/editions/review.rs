@@ -4,6 +4,7 @@
 //! it is wrong. Opening it changes nothing: programs that preview links open them; only the form on
 //! the page decides. The signature is in the query, which is not logged.
 
+use almanack_core::both;
 use almanack_core::edition::hold::{Hold, OnSilence, SILENCE, Verdict};
 use almanack_core::edition::{Edition, review::Review, turn::Meant};
 use almanack_engine::editions::Error;
@@ -15,7 +16,7 @@ use super::pages::html as pages;
 use super::{editions_of, parse_id};
 use crate::prelude::*;
 use crate::problem::Page;
-use crate::ui::lang::{Lang, say};
+use almanack_core::{lang::Lang, say};
 
 /// Who decided, for those who come by a link.
 const BY: &str = "link";
@@ -99,7 +100,10 @@ async fn decide(
         Err(refused) => return Ok(refusal(lang, &refused, None)),
     };
     let Ok(Form(Answered { act })) = answered else {
-        let detail = "the form says neither approve nor reject";
+        let detail = both!(
+            "the form says neither approve nor reject",
+            "表单既没有批准也没有拒绝"
+        );
         return Err(Problem::new(Code::BadRequest, detail));
     };
     let meant = Meant {

@@ -4,6 +4,7 @@
 //! work runs as a separate task, and the caller waits for that. The number of concurrent runs is
 //! bounded, because a caller that disconnects frees nothing.
 
+use almanack_core::both;
 use almanack_core::edition::EditionId;
 use almanack_engine::editions::{Editions, Error, Ran, Unwatched};
 use tokio::{sync::Semaphore, task::JoinHandle};
@@ -70,7 +71,10 @@ impl Runs {
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<JoinHandle<Result<T, Error>>> {
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
-            let detail = "this node already builds as many editions as it can; try again later";
+            let detail = both!(
+                "this node already builds as many editions as it can; try again later",
+                "本节点同时生成的日报已达上限；请稍后重试"
+            );
             Problem::new(Code::TooManyRuns, detail)
         })?;
         let own = async move {
@@ -150,7 +154,7 @@ mod tests {
         let broken: Result<(), Problem> = runs.carry_out(async { panic!("a secret") }).await;
         let problem = broken.unwrap_err();
         assert_eq!(problem.code, Code::Internal);
-        assert!(!problem.detail.contains("secret"));
+        assert!(!problem.detail.to_string().contains("secret"));
         assert_eq!(runs.0.available_permits(), RUNS_MAX);
     }
 }

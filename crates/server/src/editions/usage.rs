@@ -1,5 +1,6 @@
 //! What models cost the editions of a name, by day and month, and the caps on it (ED-44).
 
+use almanack_core::both;
 use almanack_core::edition::allowance::{Caps, Usage};
 use jiff::civil::Date;
 
@@ -75,7 +76,10 @@ pub(crate) async fn usage(
 /// The first day of a month.
 fn parse_month(text: &str) -> Result<Date> {
     parse_date(&format!("{text}-01")).map_err(|_| {
-        let detail = "month must be a month since 1970, written YYYY-MM, such as 2026-01";
+        let detail = both!(
+            "month must be a month since 1970, written YYYY-MM, such as 2026-01",
+            "month 必须是 1970 年以来的月份，写作 YYYY-MM，如 2026-01"
+        );
         Problem::invalid("month", detail)
     })
 }

@@ -5,6 +5,7 @@
 //! one look at an index, and one monitor takes so many pings a minute on a node: unknown clients keep no
 //! job from being heard (SF-05), and no ping from delaying work (SF-01).
 
+use almanack_core::both;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -89,7 +90,12 @@ async fn ping_with(
     method: Method,
     body: Body,
 ) -> Answer {
-    let unknown = || Problem::new(Code::NoSuchMonitor, "no monitor has this ping address");
+    let unknown = || {
+        Problem::new(
+            Code::NoSuchMonitor,
+            both!("no monitor has this ping address", "没有监视使用此通知地址"),
+        )
+    };
     let key = key.to_ascii_lowercase();
     if !is_key(&key) {
         return Err(unknown());
@@ -97,10 +103,16 @@ async fn ping_with(
     let (kind, exit_status) = read_action(&action)?;
     let rid = query.rid.map(|rid| rid.to_ascii_lowercase());
     if rid.as_deref().is_some_and(|rid| !is_key(rid)) {
-        return Err(Problem::new(Code::BadRequest, "rid must be a UUID"));
+        return Err(Problem::new(
+            Code::BadRequest,
+            both!("rid must be a UUID", "rid 必须是 UUID"),
+        ));
     }
     if !limit.may_pass(&key, state.clock.now()) {
-        let detail = format!("more than {PINGS_PER_MINUTE} pings of this monitor in a minute");
+        let detail = both!(
+            "more than {PINGS_PER_MINUTE} pings of this monitor in a minute",
+            "该监视一分钟内的通知超过 {PINGS_PER_MINUTE} 次"
+        );
         return Err(Problem::new(Code::TooManyPings, detail));
     }
     let body = kept(body.into_data_stream()).await?;
@@ -128,7 +140,10 @@ fn read_action(action: &str) -> Result<(PingKind, Option<u8>)> {
             let digits = status.bytes().all(|byte| byte.is_ascii_digit());
             let status: Option<u8> = status.parse().ok().filter(|_| digits);
             let status = status.ok_or_else(|| {
-                let detail = "behind the key may be start, fail, log or an exit status, 0 to 255";
+                let detail = both!(
+                    "behind the key may be start, fail, log or an exit status, 0 to 255",
+                    "key 之后可以是 start、fail、log，或 0 到 255 的退出状态"
+                );
                 Problem::new(Code::BadRequest, detail)
             })?;
             let kind = match status {
@@ -144,7 +159,15 @@ fn read_action(action: &str) -> Result<(PingKind, Option<u8>)> {
 async fn kept(mut body: BodyDataStream) -> Result<Option<String>> {
     let mut bytes = Vec::new();
     while let Some(part) = body.next().await {
-        let unread = |_| Problem::new(Code::BadRequest, "the body could not be read to its end");
+        let unread = |_| {
+            Problem::new(
+                Code::BadRequest,
+                both!(
+                    "the body could not be read to its end",
+                    "请求体未能完整读取"
+                ),
+            )
+        };
         let part = part.map_err(unread)?;
         let room = PING_BODY_BYTES_MAX - bytes.len();
         bytes.extend_from_slice(&part[..part.len().min(room)]);
@@ -159,7 +182,12 @@ async fn kept(mut body: BodyDataStream) -> Result<Option<String>> {
 
 /// A badge, for everybody who knows its address.
 async fn badge(State(state): App, Path(file): Path<String>) -> Answer {
-    let unknown = || Problem::new(Code::NoSuchMonitor, "no badge has this address");
+    let unknown = || {
+        Problem::new(
+            Code::NoSuchMonitor,
+            both!("no badge has this address", "没有徽章使用此地址"),
+        )
+    };
     let (key, form) = badge::parse(&file).ok_or_else(unknown)?;
     if !is_key(key) {
         return Err(unknown());

@@ -1,5 +1,6 @@
 //! Lists of subscribers: pages, and CSV in and out.
 
+use almanack_core::both;
 use almanack_core::newsletter::subscriber::State as SubscriberState;
 use almanack_core::newsletter::{Subscriber, SubscriberId, csv};
 use almanack_core::store::SubscriberFilter;
@@ -44,7 +45,10 @@ impl SubscribersQuery {
 fn parse_state(text: &str) -> Result<SubscriberState> {
     SubscriberState::parse(text).ok_or_else(|| {
         let names = SubscriberState::ALL.map(SubscriberState::as_str).join(", ");
-        Problem::in_query(format!("state must be one of {names}"))
+        Problem::in_query(both!(
+            "state must be one of {names}",
+            "state 必须是以下之一：{names}"
+        ))
     })
 }
 
@@ -184,7 +188,12 @@ pub(crate) async fn import_subscribers(
         return Err(unsupported(MEDIA_TYPE));
     }
     let edition = parse_edition(query.edition.as_deref())?;
-    let utf_8 = || Problem::new(Code::InvalidBody, "the list is not UTF-8");
+    let utf_8 = || {
+        Problem::new(
+            Code::InvalidBody,
+            both!("the list is not UTF-8", "列表不是 UTF-8"),
+        )
+    };
     let text = std::str::from_utf8(call.bytes()).map_err(|_| utf_8())?;
     let imported = subscribers(&state).import(edition, text).await?;
     Ok(Json(imported.into()))

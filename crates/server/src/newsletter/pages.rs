@@ -25,8 +25,8 @@ use sha2::{Digest, Sha256};
 
 use crate::access::client::Client;
 use crate::prelude::*;
-use crate::ui::lang::{Lang, say};
 use crate::ui::links::reader;
+use almanack_core::{lang::Lang, say};
 
 /// Requests to subscribe that one address of the network may make in an hour.
 const PER_PEER: u32 = 20;

@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
     use crate::picture::tests as gallery;
-    use crate::ui::lang::Lang;
+    use almanack_core::lang::Lang;
 
     #[test]
     fn squares_are_links_with_names() {

@@ -73,7 +73,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::ui::lang::Lang;
+    use almanack_core::lang::Lang;
 
     fn one(hour: usize) -> [f64; HOURS] {
         std::array::from_fn(|n| if n == hour { 1.0 } else { 0.0 })

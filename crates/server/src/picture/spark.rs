@@ -62,7 +62,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::ui::lang::Lang;
+    use almanack_core::lang::Lang;
 
     fn spark(counts: &[u64]) -> String {
         let frame = Frame {

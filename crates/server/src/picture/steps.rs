@@ -49,7 +49,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::ui::lang::Lang;
+    use almanack_core::lang::Lang;
 
     #[test]
     fn the_current_step_is_said_to_be() {

@@ -14,7 +14,7 @@ use super::{
     against, burn, figure::Frame, grid, heat, histogram, life, outcome::Outcome, ribbon, spark,
     steps, strip,
 };
-use crate::ui::lang::Lang;
+use almanack_core::lang::Lang;
 
 /// A picture in lines, for snapshots: without the ends of elements, and without the ticks and
 /// tables that others test.

@@ -1,12 +1,13 @@
 //! Errors of requests about calendars as problems.
 
+use almanack_core::lang::Say;
 use almanack_engine::calendars::Error;
 
 use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let text = error.to_string();
+        let text = error.both();
         match error {
             Error::Unknown { .. } => Self::new(Code::NoSuchCalendar, text),
             Error::Unfit(unfit) => Self::new(Code::InvalidValue, text).at(unfit.path()),

@@ -1,5 +1,6 @@
 //! Errors of requests about editions as problems.
 
+use almanack_core::lang::Say;
 use almanack_engine::editions::Error;
 
 use super::internal;
@@ -7,7 +8,7 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let text = error.to_string();
+        let text = error.both();
         match error {
             Error::Unknown(_) => Self::new(Code::NoSuchEdition, text),
             Error::TooEarly(_) | Error::Future { .. } => {
@@ -19,13 +20,13 @@ impl From<Error> for Problem {
             },
             Error::NoDocument(_) => Self::new(Code::NoSuchDocument, text),
             Error::Template(_) => {
-                tracing::error!(error = text, "the template of editions cannot be rendered");
+                tracing::error!(error = %text, "the template of editions cannot be rendered");
                 Self::new(Code::BadTemplate, text)
             }
             Error::Contended(_) => Self::new(Code::Contended, text),
             Error::NotQueued(error) => error.into(),
             Error::Unnamed(_) => {
-                tracing::error!(error = text, "could not queue an edition");
+                tracing::error!(error = %text, "could not queue an edition");
                 internal()
             }
             Error::Store(error) => error.into(),

@@ -1,6 +1,11 @@
 //! Errors of requests about schedules as problems.
 
-use almanack_core::{plan::Unfit, schedule};
+use almanack_core::{
+    both,
+    lang::{Lang, Say, Sentence},
+    plan::Unfit,
+    schedule,
+};
 use almanack_engine::schedules::Error;
 
 use super::{Misread, internal};
@@ -8,7 +13,7 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let text = error.to_string();
+        let text = error.both();
         match error {
             Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, text),
             Error::Unfit(unfit) => unfit.into(),
@@ -16,7 +21,11 @@ impl From<Error> for Problem {
             Error::Managed { .. } => Self::new(Code::ManagedSchedule, text),
             Error::Moved { .. } => Self::new(Code::RevisionMismatch, text),
             Error::Overlaps { .. } => {
-                let detail = format!("{text}; set `force` to fire anyway");
+                let [english, chinese] = Lang::ALL.map(|lang| text.for_reader(lang).0);
+                let detail = both!(
+                    "{english}; set `force` to fire anyway",
+                    "{chinese}；设置 `force` 可强制触发"
+                );
                 Self::new(Code::StillRunning, detail)
             }
             Error::NotNow { .. } => Self::new(Code::WrongState, text),
@@ -31,10 +40,10 @@ impl From<Error> for Problem {
 
 impl From<Unfit> for Problem {
     fn from(unfit: Unfit) -> Self {
-        let text = unfit.to_string();
+        let text = unfit.both();
         match &unfit {
-            Unfit::Expression { expression, error } => refused(&text, misread(expression, error)),
-            Unfit::NeverFires { .. } => refused(&text, never_fires()),
+            Unfit::Expression { expression, error } => refused(text, misread(expression, error)),
+            Unfit::NeverFires { .. } => refused(text, never_fires()),
             Unfit::Unreadable { why } => {
                 tracing::error!(why, "a stored schedule is invalid");
                 internal()
@@ -44,7 +53,7 @@ impl From<Unfit> for Problem {
     }
 }
 
-fn refused(text: &str, misread: Misread) -> Problem {
+fn refused(text: Sentence, misread: Misread) -> Problem {
     Problem {
         expression: Some(Box::new(misread)),
         ..Problem::new(Code::InvalidExpression, text).at("expression")
@@ -53,17 +62,22 @@ fn refused(text: &str, misread: Misread) -> Problem {
 
 pub(super) fn misread(expression: &str, error: &schedule::Error) -> Misread {
     let repair = error.repair.as_ref();
+    let hint = |lang| error.hint(lang).unwrap_or_default();
+    let [english, chinese] = Lang::ALL.map(hint);
     Misread {
-        message: error.to_string(),
+        message: error.both(),
         span: Some([error.span.start, error.span.end]),
-        hint: error.hint(),
+        hint: (!english.is_empty()).then(|| Sentence::new(english, chinese)),
         repaired: repair.map(|repair| repair.apply(expression)),
     }
 }
 
 fn never_fires() -> Misread {
     Misread {
-        message: "no date fits: this never fires".to_owned(),
+        message: both!(
+            "no date fits: this never fires",
+            "没有符合的日期：永远不会触发"
+        ),
         span: None,
         hint: None,
         repaired: None,

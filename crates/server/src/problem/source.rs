@@ -1,5 +1,6 @@
 //! Errors of requests about sources as problems.
 
+use almanack_core::lang::{Say, Sentence};
 use almanack_core::source::{check::FailureClass, filter::BadRule, policy::UnknownPolicy};
 use almanack_engine::sources::Error;
 
@@ -8,7 +9,7 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let label = error.to_string();
+        let label = error.both();
         match error {
             Error::Unknown { .. } => Self::new(Code::NoSuchSource, label),
             Error::TooLong { what, .. } | Error::Unprintable { what } => {
@@ -41,13 +42,13 @@ impl From<Error> for Problem {
 }
 
 /// A rule that cannot be read, with the place of the mistake in it.
-fn misruled(bad: BadRule, label: String) -> Problem {
+fn misruled(bad: BadRule, label: Sentence) -> Problem {
     let path = format!("options.filters[{}]", bad.number - 1);
     Problem {
         expression: Some(Box::new(Misread {
-            message: bad.what,
+            message: bad.what.into(),
             span: Some([bad.span.start, bad.span.end]),
-            hint: Some(bad.hint.to_owned()),
+            hint: Some(bad.hint.into()),
             repaired: None,
         })),
         ..Problem::new(Code::InvalidValue, label).at(path)
@@ -56,7 +57,7 @@ fn misruled(bad: BadRule, label: String) -> Problem {
 
 impl From<UnknownPolicy> for Problem {
     fn from(unknown: UnknownPolicy) -> Self {
-        let problem = Self::new(Code::InvalidValue, unknown.to_string()).at("policy");
+        let problem = Self::new(Code::InvalidValue, unknown.both()).at("policy");
         match unknown {
             // Several words are a malformed schedule, a single one is an unknown policy.
             UnknownPolicy::Expression { text, source } if text.contains(' ') => Self {

@@ -1,5 +1,6 @@
 //! What can go wrong with the requests of workers.
 
+use almanack_core::lang::Say;
 use almanack_core::work::Invalid;
 use almanack_engine::work::Error;
 
@@ -14,9 +15,9 @@ impl From<Invalid> for Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::Reserved { .. } => Self::invalid("kinds", error.to_string()),
-            Error::NotPulled { .. } => Self::new(Code::NotPulled, error.to_string()).at("kinds"),
-            Error::TooManyWaiting => Self::new(Code::TooManyWaiting, error.to_string()),
+            Error::Reserved { .. } => Self::invalid("kinds", error.both()),
+            Error::NotPulled { .. } => Self::new(Code::NotPulled, error.both()).at("kinds"),
+            Error::TooManyWaiting => Self::new(Code::TooManyWaiting, error.both()),
             Error::Store(error) => error.into(),
         }
     }

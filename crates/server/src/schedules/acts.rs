@@ -1,6 +1,7 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, backfill. Allowed for schedules
 //! of any origin: none of these changes the definition.
 
+use almanack_core::both;
 use almanack_core::task::{Identity, Status};
 use almanack_engine::schedules::{Backfill, Overlapping, SlotOfBackfill};
 
@@ -47,7 +48,9 @@ pub(crate) async fn pause(State(state): App, Named(name): Named, call: Call) -> 
 /// Refuses a pause that ends in the past.
 pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()> {
     let fits = until.is_none_or(|until| until > now);
-    Problem::unless(fits, "until", || "until must be in the future")
+    Problem::unless(fits, "until", || {
+        both!("until must be in the future", "until 必须是将来的时间")
+    })
 }
 
 /// Resume a paused schedule.
@@ -195,7 +198,13 @@ pub(crate) async fn backfill(
 
 pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
     let fits = (SignedDuration::ZERO..=PACE_MAX).contains(&pace);
-    Problem::unless(fits, "pace", || "pace must be between 0s and 24h").map(|()| pace)
+    Problem::unless(fits, "pace", || {
+        both!(
+            "pace must be between 0s and 24h",
+            "pace 必须在 0s 到 24h 之间"
+        )
+    })
+    .map(|()| pace)
 }
 
 impl BackfillBody {

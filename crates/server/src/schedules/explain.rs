@@ -4,7 +4,12 @@ use almanack_core::plan::{Advice, Definition, Move, Quiet, Ready, ScheduleName, 
 use almanack_core::target::Target;
 
 use crate::prelude::*;
-use crate::ui::{lang::Lang, schedules::words};
+use almanack_core::{
+    both,
+    lang::{Lang, Say, Sentence},
+};
+
+use crate::language;
 
 /// Shortest tick interval of a node; more frequent slots get a warning.
 pub(crate) const ROUND_S: u32 = 10;
@@ -73,10 +78,10 @@ impl TimetableView {
             .map(|at| TimeView::of(ready, at))
             .collect();
         Self {
-            words: ready.describe(words::language(lang)),
+            words: ready.describe(lang),
             exhausted: next.len() < count,
             next,
-            warnings: warnings.map(Into::into).collect(),
+            warnings: warnings.map(|it| WarningView::of(&it, lang)).collect(),
         }
     }
 }
@@ -89,11 +94,11 @@ impl TimeView {
     }
 }
 
-impl From<Advice> for WarningView {
-    fn from(advice: Advice) -> Self {
+impl WarningView {
+    fn of(advice: &Advice, lang: Lang) -> Self {
         Self {
             code: advice.lint.code(),
-            message: advice.lint.to_string(),
+            message: advice.lint.say(lang),
             path: advice.path,
             span: advice.span.map(|span| [span.start, span.end]),
         }
@@ -101,13 +106,14 @@ impl From<Advice> for WarningView {
 }
 
 /// What is worth knowing about a schedule that was just written.
-pub(super) fn warnings(state: &AppState, ready: &Ready) -> Vec<WarningView> {
+pub(super) fn warnings(state: &AppState, ready: &Ready, lang: Lang) -> Vec<WarningView> {
     let mut advice = ready.advice(state.clock.now(), ROUND_S);
     if let Some(watching) = &state.watching {
         let known = watching.get().notifier.channels();
         advice.extend(unknown_channels(&ready.definition, &known));
     }
-    advice.into_iter().map(Into::into).collect()
+    let advice = advice.iter();
+    advice.map(|it| WarningView::of(it, lang)).collect()
 }
 
 /// The expression to explain.
@@ -199,7 +205,7 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
         state.schedules.refresh().await?;
     }
     let ready = read(&state, body.name.as_deref(), definition)?;
-    let (lang, now) = (Lang::accepted(&call.headers), state.clock.now());
+    let (lang, now) = (language::accepted(&call.headers), state.clock.now());
     let timetable = TimetableView::of(
         &ready,
         (ready.next_firing_after(now), now),
@@ -211,7 +217,7 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
         timetable,
         left_out,
     };
-    Ok(in_language(lang, view))
+    Ok(language::answer(lang, view))
 }
 
 /// An expression without a schedule. The target does not affect the times.
@@ -232,22 +238,24 @@ pub(crate) fn read(state: &AppState, name: Option<&str>, definition: Definition)
     Problem::unless(
         definition.expression.len() <= EXPRESSION_BYTES_MAX,
         "expression",
-        || format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes"),
+        || {
+            both!(
+                "expression must have at most {EXPRESSION_BYTES_MAX} bytes",
+                "表达式最多 {EXPRESSION_BYTES_MAX} 字节"
+            )
+        },
     )?;
     Ok(state.schedules.check(&name, definition)?)
 }
 
-pub(super) fn check_count(asked: Option<usize>) -> Result<usize, String> {
+pub(super) fn check_count(asked: Option<usize>) -> Result<usize, Sentence> {
     let count = asked.unwrap_or(TIMES_DEFAULT);
     if count <= TIMES_MAX {
         Ok(count)
     } else {
-        Err(format!("count must be at most {TIMES_MAX}, not {count}"))
+        Err(both!(
+            "count must be at most {TIMES_MAX}, not {count}",
+            "count 最多为 {TIMES_MAX}，不能是 {count}"
+        ))
     }
-}
-
-/// An answer with the language of its texts.
-pub(super) fn in_language(lang: Lang, view: impl Serialize) -> Response {
-    let headers = [(header::CONTENT_LANGUAGE, lang.tag())];
-    (headers, Json(view)).into_response()
 }

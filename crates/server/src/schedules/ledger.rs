@@ -5,6 +5,7 @@ use almanack_core::store::LedgerPage;
 
 use super::view::{EditsView, LedgerView, SlotView};
 use super::{Named, find, page_of};
+use crate::language;
 use crate::prelude::*;
 use crate::{tasks::body::parse_instant, tasks::view::TaskView};
 
@@ -138,22 +139,24 @@ pub(crate) struct WhyView {
 /// Explain why a slot did or did not fire, from stored facts.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/why", tag = "schedules",
-    params(WhyQuery),
+    params(WhyQuery, ("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts")),
     responses((status = 200, description = "The reason", body = WhyView)),
 )]
 pub(crate) async fn why(
     State(state): App,
     Named(name): Named,
     Asked(query): Asked<WhyQuery>,
-) -> Result<Json<WhyView>> {
+    Reader(lang): Reader,
+) -> Answer {
     let at = parse_instant(&query.at, "at")?;
-    let answer = state.schedules.why(&name, at).await?;
+    let answer = state.schedules.why(&name, at, lang).await?;
     let row = answer.row.map(LedgerRow::Slot).into_iter().collect();
     let slot = SlotView::all(&state, &name, row).await?.pop();
-    Ok(Json(WhyView {
+    let view = WhyView {
         sentence: answer.sentence,
         is_slot: answer.is_slot,
         slot,
         firing: answer.firing.map(TaskView::from),
-    }))
+    };
+    Ok(language::answer(lang, view))
 }

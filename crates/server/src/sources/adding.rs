@@ -4,6 +4,7 @@
 //! source, unchanged. In a list, each item is handled separately; an error in one is reported in
 //! its position and does not stop the others.
 
+use almanack_core::both;
 use almanack_core::source::{Definition, SourceId, options::Options};
 use almanack_core::{source::check::Candidate, source::entry::canonical_address, store::Added};
 use serde_json::value::RawValue;
@@ -92,7 +93,12 @@ async fn add_one(state: &AppState, definition: Definition, by: &str) -> Answer {
     let (status, id) = match added {
         Some(Added::New(id)) => (StatusCode::CREATED, id),
         Some(Added::Exists(id)) => (StatusCode::OK, id),
-        None => return Err(Problem::new(Code::Internal, "the answer is missing")),
+        None => {
+            return Err(Problem::new(
+                Code::Internal,
+                both!("the answer is missing", "缺少应答"),
+            ));
+        }
     };
     let source = state.sources.load(id).await?;
     written(state, status, source).await
@@ -119,7 +125,12 @@ pub(crate) async fn add_each(
     let mut added = state.sources.add(fit, by).await?.into_iter();
     let answer = |sorted: Result<()>| {
         sorted?;
-        let missing = || Problem::new(Code::Internal, "the answer to this item is missing");
+        let missing = || {
+            Problem::new(
+                Code::Internal,
+                both!("the answer to this item is missing", "缺少对此条目的应答"),
+            )
+        };
         added.next().ok_or_else(missing)
     };
     Ok(sorted.into_iter().map(answer).collect())
@@ -197,7 +208,10 @@ pub(crate) async fn candidates(
 ) -> Result<Vec<CandidateView>> {
     let fits = address.len() <= ADDRESS_BYTES_MAX && !address.contains(char::is_control);
     Problem::unless(fits, "address", || {
-        format!("address must have at most {ADDRESS_BYTES_MAX} bytes and no control characters")
+        both!(
+            "address must have at most {ADDRESS_BYTES_MAX} bytes and no control characters",
+            "address 最多 {ADDRESS_BYTES_MAX} 字节，不能含控制字符"
+        )
     })?;
     let mut found = state.sources.discover(address, options).await?;
     found.truncate(CANDIDATES_MAX);

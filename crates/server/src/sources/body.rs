@@ -6,6 +6,7 @@
 use almanack_core::source::options::{Options, patch};
 use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Definition, entry::canonical_address, reading::Reading};
+use almanack_core::{both, lang::Say};
 use almanack_engine::sources::Changes;
 use serde::Deserializer;
 
@@ -87,19 +88,25 @@ pub(super) fn check_form(definition: &Definition) -> Result<()> {
 fn check_reading(reading: &Reading) -> Result<()> {
     let rules = serde_json::to_string(reading).map_or(0, |json| json.len());
     Problem::unless(rules <= READING_BYTES_MAX, "reading", || {
-        format!("reading has {rules} bytes; the limit is {READING_BYTES_MAX}")
+        both!(
+            "reading has {rules} bytes; the limit is {READING_BYTES_MAX}",
+            "reading 有 {rules} 字节；上限为 {READING_BYTES_MAX}"
+        )
     })
 }
 
 fn check_policy(text: &str) -> Result<()> {
     Problem::unless(text.len() <= POLICY_BYTES_MAX, "policy", || {
-        format!("policy must have at most {POLICY_BYTES_MAX} bytes")
+        both!(
+            "policy must have at most {POLICY_BYTES_MAX} bytes",
+            "policy 最多 {POLICY_BYTES_MAX} 字节"
+        )
     })
 }
 
 fn parse_cadence(text: &str) -> Result<Cadence> {
     let cadence = text.parse::<Cadence>();
-    cadence.map_err(|unknown| Problem::invalid("cadence", unknown.to_string()))
+    cadence.map_err(|unknown| Problem::invalid("cadence", unknown.both()))
 }
 
 /// What to change. Omitted fields are unchanged; null resets.

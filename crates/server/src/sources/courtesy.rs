@@ -1,5 +1,6 @@
 //! The courtesy report: what was asked of hosts, and what publishers asked of us (SS-26).
 
+use almanack_core::both;
 use almanack_core::source::courtesy::{Counts, Day, DayCounts, HostCounts, KEPT_DAYS};
 use almanack_core::store::CourtesyQuery;
 
@@ -90,11 +91,17 @@ pub(crate) async fn report(state: &AppState, query: &ReportQuery) -> Result<Repo
     let limit = paging::size(query.limit, PAGE_DEFAULT, PAGE_MAX)?;
     let days = query.days.unwrap_or(DAYS_DEFAULT);
     if !(1..=KEPT_DAYS).contains(&days) {
-        return Err(Problem::in_query("days must be 1 to 90"));
+        return Err(Problem::in_query(both!(
+            "days must be 1 to 90",
+            "days 必须为 1 到 90"
+        )));
     }
     let host = query.host.as_deref().map(str::trim);
     if host.is_some_and(|host| host.len() > HOST_BYTES_MAX || host.contains(char::is_control)) {
-        return Err(Problem::in_query("host must be a host's name or address"));
+        return Err(Problem::in_query(both!(
+            "host must be a host's name or address",
+            "host 必须是主机的名称或地址"
+        )));
     }
     let until = Day::of(state.clock.now());
     let asked = CourtesyQuery {

@@ -1,5 +1,6 @@
 //! Entries, newest row first: of one source or of all, or those that a search finds.
 
+use almanack_core::both;
 use almanack_core::{
     source::SourceId, source::entry::Entry, source::search::Query, store::EntryFilter,
 };
@@ -82,7 +83,10 @@ impl<S: Send + Sync> FromRequestParts<S> for EntryNumber {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let text: String = named(parts, state).await?;
         text.parse().map(Self).map_err(|_| {
-            let detail = "the path is /api/v1/entries/{entry_id}, with a whole number";
+            let detail = both!(
+                "the path is /api/v1/entries/{{entry_id}}, with a whole number",
+                "路径为 /api/v1/entries/{{entry_id}}，其中为整数"
+            );
             Problem::new(Code::NoSuchEntry, detail)
         })
     }

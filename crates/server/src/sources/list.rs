@@ -5,6 +5,7 @@ use almanack_core::source::check::FailureClass;
 use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Attention, SourceId};
 use almanack_core::store::SourceFilter;
+use almanack_core::{both, lang::Say};
 
 use super::{STATES, parse_cursor, parse_type, shown, view::SourcesView};
 use crate::prelude::*;
@@ -60,12 +61,15 @@ impl ListQuery {
     pub(crate) fn into_filter(self) -> Result<SourceFilter> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
-            return Err(Problem::in_query("state must be active, paused or ended"));
+            return Err(Problem::in_query(both!(
+                "state must be active, paused or ended",
+                "state 必须是 active、paused 或 ended"
+            )));
         }
         let cadence = self.cadence.as_deref().map(str::parse::<Cadence>);
         let cadence = cadence
             .transpose()
-            .map_err(|unknown| Problem::in_query(unknown.to_string()))?;
+            .map_err(|unknown| Problem::in_query(unknown.both()))?;
         let (attention, needs_attention) = one_or_any(self.attention.as_deref(), parse_attention)?;
         let (failure, failed) = one_or_any(self.failure.as_deref(), parse_failure)?;
         let after = self.cursor.as_deref().map(parse_cursor);
@@ -93,15 +97,20 @@ fn one_or_any<T>(asked: Option<&str>, parse: fn(&str) -> Result<T>) -> Result<(O
 }
 
 fn parse_attention(text: &str) -> Result<Attention> {
-    let detail = "attention must be silent, truncated, identity, failing, duplicate, credentials, \
-                  gone or any";
+    let detail = both!(
+        "attention must be silent, truncated, identity, failing, duplicate, credentials, gone or any",
+        "attention 必须是 silent、truncated、identity、failing、duplicate、credentials、gone 或 any"
+    );
     Attention::parse(text).ok_or_else(|| Problem::in_query(detail))
 }
 
 fn parse_failure(text: &str) -> Result<FailureClass> {
     FailureClass::parse(text).ok_or_else(|| {
         let names = FailureClass::ALL.map(FailureClass::as_str).join(", ");
-        Problem::in_query(format!("failure must be any or one of {names}"))
+        Problem::in_query(both!(
+            "failure must be any or one of {names}",
+            "failure 必须是 any 或以下之一：{names}"
+        ))
     })
 }
 
@@ -114,8 +123,10 @@ pub(crate) fn in_category(text: Option<&str>) -> Result<Option<String>> {
 /// PostgreSQL refuses to search for a NUL.
 fn check_text(text: String, what: &str) -> Result<String> {
     if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
-        let detail =
-            format!("{what} must have at most {TEXT_BYTES_MAX} bytes and no control characters");
+        let detail = both!(
+            "{what} must have at most {TEXT_BYTES_MAX} bytes and no control characters",
+            "{what} 最多 {TEXT_BYTES_MAX} 字节，不能含控制字符"
+        );
         return Err(Problem::in_query(detail));
     }
     Ok(text)

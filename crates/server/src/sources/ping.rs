@@ -7,6 +7,7 @@
 
 mod rpc;
 
+use almanack_core::both;
 use std::sync::{Mutex, PoisonError};
 
 use almanack_core::source::entry::canonical_address;
@@ -77,11 +78,17 @@ impl Pings {
 
 async fn ping(State(state): App, Extension(pings): Extension<Arc<Pings>>, body: Body) -> Answer {
     if !state.publishers.ping {
-        let detail = "no such path; see /api/docs for all paths";
+        let detail = both!(
+            "no such path; see /api/docs for all paths",
+            "没有此路径；所有路径见 /api/docs"
+        );
         return Err(Problem::new(Code::NoSuchPath, detail));
     }
     let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| {
-        let detail = format!("a ping must have at most {BODY_BYTES_MAX} bytes");
+        let detail = both!(
+            "a ping must have at most {BODY_BYTES_MAX} bytes",
+            "ping 最多 {BODY_BYTES_MAX} 字节"
+        );
         Problem::new(Code::BodyTooLarge, detail)
     })?;
     let addresses = rpc::read(&String::from_utf8_lossy(&body));

@@ -1,5 +1,6 @@
 //! A preview of a source before it is added or changed: what would be read, and nothing is stored.
 
+use almanack_core::both;
 use almanack_core::source::check::Document;
 use almanack_core::source::entry::{FoundEntry, canonical_address};
 use almanack_core::source::options::{Options, patch};
@@ -68,7 +69,10 @@ pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<Previe
     };
     let address = body.address.as_deref().map(canonical_address);
     if address.is_none() && body.source_id.is_none() {
-        let detail = "give an address, or the source_id of a source";
+        let detail = both!(
+            "give an address, or the source_id of a source",
+            "请给出地址，或信源的 source_id"
+        );
         return Err(Problem::invalid("address", detail));
     }
     let changes = Changes {

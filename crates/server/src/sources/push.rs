@@ -5,6 +5,7 @@
 //! and nobody else; a push must be signed besides. A push that is not signed, or not by this hub,
 //! is answered like any other and has no effect: the sender learns nothing.
 
+use almanack_core::both;
 use almanack_core::source::{Source, SourceId, hub::Pushed};
 use almanack_engine::sources::push::Push;
 use axum::{
@@ -56,7 +57,12 @@ impl Intent {
 /// The node's side of pushes, and the source whose callback this is.
 async fn admit(state: &AppState, (id, token): &(i64, String)) -> Result<(Arc<Push>, Source)> {
     // 410 has a hub forget the subscription: of a source that was removed, for one.
-    let gone = || Problem::new(Code::NotSubscribed, "no subscription has this address");
+    let gone = || {
+        Problem::new(
+            Code::NotSubscribed,
+            both!("no subscription has this address", "没有订阅使用此地址"),
+        )
+    };
     let push = state.publishers.push.clone().ok_or_else(gone)?;
     let source = push.admit(SourceId(*id), token).await?.ok_or_else(gone)?;
     Ok((push, source))
@@ -68,7 +74,12 @@ async fn verify(
     Path(callback): Path<(i64, String)>,
     Query(intent): Query<Intent>,
 ) -> Answer {
-    let unwanted = || Problem::new(Code::NoSuchPath, "this subscription was not requested");
+    let unwanted = || {
+        Problem::new(
+            Code::NoSuchPath,
+            both!("this subscription was not requested", "没有请求过此订阅"),
+        )
+    };
     let (push, source) = admit(&state, &callback).await?;
     match intent.mode.as_str() {
         "subscribe" if (1..=CHALLENGE_BYTES_MAX).contains(&intent.challenge.len()) => {
@@ -96,7 +107,10 @@ async fn receive(
     let (push, source) = admit(&state, &callback).await?;
     let bytes_max = push.body_bytes;
     let body = to_bytes(body, bytes_max).await.map_err(|_| {
-        let detail = format!("a push must have at most {bytes_max} bytes");
+        let detail = both!(
+            "a push must have at most {bytes_max} bytes",
+            "推送最多 {bytes_max} 字节"
+        );
         Problem::new(Code::BodyTooLarge, detail)
     })?;
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

@@ -1,5 +1,6 @@
 //! Why a source is checked when it is: the active policy, what it has learned, and a sentence.
 
+use almanack_core::lang::Lang;
 use almanack_core::source::hub;
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
@@ -8,6 +9,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
 
 use super::{Numbered, with_task};
+use crate::language;
 use crate::picture::week::{self, STYLE, Week};
 use crate::prelude::*;
 
@@ -71,21 +73,23 @@ pub(crate) struct ErrorView {
 /// Explain when a source is checked, and what was learned about it.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/why", tag = "sources",
+    params(("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts")),
     responses((status = 200, description = "The explanation", body = SourceWhyView)),
 )]
 pub(crate) async fn why_source(
     State(state): App,
     Numbered(id): Numbered,
-) -> Result<Json<SourceWhyView>> {
+    Reader(lang): Reader,
+) -> Answer {
     let (source, task) = with_task(&state, id).await?;
     let believed = state.sources.believed(&source);
     let newest = source.stats.last_article_at;
     let silent_at = newest
         .zip(believed.silent_after)
         .and_then(|(newest, after)| newest.checked_add(after).ok());
-    Ok(Json(SourceWhyView {
+    let view = SourceWhyView {
         source_id: id.0,
-        sentence: next_look(&source, task.as_ref(), state.clock.now()),
+        sentence: next_look(&source, task.as_ref(), state.clock.now(), lang),
         next_due_at: next_look_at(&source, task.as_ref()),
         policy: believed.policy,
         frequency_type: source.stats.frequency_type,
@@ -95,23 +99,25 @@ pub(crate) async fn why_source(
         silent_after_seconds: believed.silent_after.map(|after| after.as_secs()),
         silent_at,
         clock_ahead_s: source.memory.publisher.clock_ahead_s,
-        requests: requests(&source.memory.hints),
+        requests: requests(&source.memory.hints, lang),
         push: hub::sentence(
             source.memory.publisher.hub.as_ref(),
             state.publishers.reach,
             state.clock.now(),
+            lang,
         ),
-        last_error: last_error(&source),
+        last_error: last_error(&source, lang),
         damaged: believed.damaged,
-    }))
+    };
+    Ok(language::answer(lang, view))
 }
 
-fn last_error(source: &Source) -> Option<ErrorView> {
+fn last_error(source: &Source, lang: Lang) -> Option<ErrorView> {
     let stats = &source.stats;
     let detail = stats.last_error.clone()?;
     Some(ErrorView {
         class: stats.last_error_class,
-        meaning: stats.last_error_class.map(meaning),
+        meaning: stats.last_error_class.map(|class| meaning(class, lang)),
         detail,
         times: stats.fail_count,
     })

@@ -1,5 +1,6 @@
 //! The JSON that describes a task.
 
+use almanack_core::both;
 use almanack_core::callback::Callback;
 use almanack_core::reschedule::{Put, Request};
 use almanack_core::task::{
@@ -144,9 +145,7 @@ pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('[');
     let parsed = Some(text).filter(|_| plain).map(time::parse_instant);
     parsed.and_then(Result::ok).ok_or_else(|| {
-        let detail = format!(
-            "{path} must be an RFC 3339 instant with its offset and a year up to 9999, \
-             such as 2026-01-05T08:00:00Z or 2026-01-05T16:00:00+08:00"
+        let detail = both!("{path} must be an RFC 3339 instant with its offset and a year up to 9999, such as 2026-01-05T08:00:00Z or 2026-01-05T16:00:00+08:00", "{path} 必须是带偏移的 RFC 3339 时间，年份不超过 9999，如 2026-01-05T08:00:00Z 或 2026-01-05T16:00:00+08:00"
         );
         Problem::new(Code::InvalidTime, detail).at(path)
     })
@@ -159,8 +158,9 @@ pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<()> {
     };
     let fits = text.len() <= CALLBACK_BYTES_MAX && !text.contains(|c: char| c.is_control());
     Problem::unless(fits && address::parse(text).is_ok(), path, || {
-        format!(
-            "{path} must be an http or https URL without user name or password, on a web port, at most {CALLBACK_BYTES_MAX} bytes long"
+        both!(
+            "{path} must be an http or https URL without user name or password, on a web port, at most {CALLBACK_BYTES_MAX} bytes long",
+            "{path} 必须是不含用户名和密码的 http 或 https URL，使用网页端口，最长 {CALLBACK_BYTES_MAX} 字节"
         )
     })
 }

@@ -1,5 +1,7 @@
 //! Finding tasks: the filter of lists, counts and bulk changes, in a query and in a body.
 
+use almanack_core::both;
+use almanack_core::lang::Say;
 use almanack_core::store::{CountBy, TaskCounts, TaskFilter};
 use almanack_core::task::{Kind, Status, Tags, TaskId};
 
@@ -147,15 +149,16 @@ fn ids(given: Option<&str>) -> Result<Vec<TaskId>> {
 
 fn tags(given: Option<&str>) -> Result<Tags> {
     let tags: Vec<&str> = given.into_iter().flat_map(|tags| tags.split(',')).collect();
-    Tags::parse(&tags).map_err(|invalid| Problem::in_query(invalid.to_string()))
+    Tags::parse(&tags).map_err(|invalid| Problem::in_query(invalid.both()))
 }
 
 /// No subject contains control characters, and PostgreSQL refuses to search for a NUL.
 fn searched(given: Option<&str>, name: &str) -> Result<Option<String>> {
     let fits = |text: &str| text.len() <= ERROR_BYTES_MAX && !text.contains(char::is_control);
     if given.is_some_and(|text| !fits(text)) {
-        return Err(Problem::in_query(format!(
-            "{name} must have at most {ERROR_BYTES_MAX} bytes and no control characters"
+        return Err(Problem::in_query(both!(
+            "{name} must have at most {ERROR_BYTES_MAX} bytes and no control characters",
+            "{name} 最多 {ERROR_BYTES_MAX} 字节，不能含控制字符"
         )));
     }
     Ok(given.map(str::to_owned))

@@ -2,6 +2,7 @@
 
 use almanack_core::callback::Callback;
 use almanack_core::history::{HistoryEvent, Page};
+use almanack_core::lang::{Lang, Say};
 use almanack_core::plan::Pause;
 use almanack_core::task::{Identity, Task, why::Why};
 
@@ -47,11 +48,11 @@ pub(crate) struct WhyView {
 }
 
 impl WhyView {
-    pub(crate) fn of(identity: Identity, why: Why) -> Self {
+    pub(crate) fn of(identity: Identity, why: Why, lang: Lang) -> Self {
         Self {
             identity,
             reason: why.name(),
-            sentence: why.sentence(),
+            sentence: why.say(lang),
             paused: match why {
                 Why::Paused { pause, .. } => Some(pause),
                 _ => None,

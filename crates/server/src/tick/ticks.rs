@@ -4,6 +4,7 @@
 //! [`TOLERANCE`] ahead of ours and is valid for [`TOLERANCE`] after that. When the memory is full,
 //! new calls are refused and nothing is dropped: only a holder of the secret can fill it.
 
+use almanack_core::both;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,12 +44,17 @@ impl Ticks {
         if let Some(id) = &id
             && memory.ids.contains_key(id)
         {
-            let detail =
-                "a call with this webhook-id is running or has succeeded; nothing was done";
+            let detail = both!(
+                "a call with this webhook-id is running or has succeeded; nothing was done",
+                "带有此 webhook-id 的调用正在运行或已经成功；没有做任何事"
+            );
             return Err(Problem::new(Code::AlreadyReceived, detail));
         }
         if memory.under_way >= TICKS_MAX || memory.ids.len() >= IDS_MAX {
-            let detail = "this node accepts no more ticks at the moment; try again later";
+            let detail = both!(
+                "this node accepts no more ticks at the moment; try again later",
+                "本节点暂时不再接受 tick；请稍后重试"
+            );
             return Err(Problem::new(Code::TooManyTicks, detail));
         }
         memory.under_way += 1;

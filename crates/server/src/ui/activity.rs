@@ -63,7 +63,10 @@ impl Query {
         let cursor = at
             .filter(|_| shown <= AMONG)
             .map(|at| ActivityCursor { at, listed: shown });
-        let detail = "before and shown are not a cursor of an earlier page";
+        let detail = both!(
+            "before and shown are not a cursor of an earlier page",
+            "before 和 shown 不是先前页面的游标"
+        );
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
     }

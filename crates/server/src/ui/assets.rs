@@ -15,10 +15,13 @@ static STYLE_TEXT: LazyLock<String> = LazyLock::new(|| {
     ))
 });
 static SCRIPT_TEXT: LazyLock<String> = LazyLock::new(|| lean(include_str!("assets/almanack.js")));
+/// Only for the API reference: every other page is smaller without it.
+static TRY_TEXT: LazyLock<String> = LazyLock::new(|| lean(include_str!("assets/try.js")));
 const ICON_TEXT: &str = include_str!("assets/icon.svg");
 
 pub(crate) static STYLE: LazyLock<String> = LazyLock::new(|| path(&STYLE_TEXT, "css"));
 pub(crate) static SCRIPT: LazyLock<String> = LazyLock::new(|| path(&SCRIPT_TEXT, "js"));
+pub(crate) static TRY: LazyLock<String> = LazyLock::new(|| path(&TRY_TEXT, "js"));
 pub(crate) static ICON: LazyLock<String> = LazyLock::new(|| path(ICON_TEXT, "svg"));
 
 /// A text without the comments and the indentation that its readers need and browsers do not: a
@@ -62,6 +65,7 @@ async fn asset(Path(name): Path<String>) -> Response {
             SCRIPT_TEXT.as_str(),
             "text/javascript; charset=utf-8",
         ),
+        (&TRY, TRY_TEXT.as_str(), "text/javascript; charset=utf-8"),
         (&ICON, ICON_TEXT, "image/svg+xml"),
     ];
     let asked = format!("/ui/assets/{name}");

@@ -91,7 +91,7 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
     };
     let body = html! {
         p class="wrong" role="alert" {
-            @if let Some(problem) = problem { (lang.english(&problem.detail)) }
+            @if let Some(problem) = problem { (said(lang, &problem.detail)) }
             @else { (status) }
         }
         p { a href="/ui" { (lang.pick("Today", "今日")) } }

@@ -31,14 +31,20 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Filled<T> {
         let viewer = Viewer::from_request_parts(&mut parts, state).await?;
         let request = Request::from_parts(parts, body);
         let fields = axum::Form::<Vec<(String, String)>>::from_request(request, state).await;
-        let axum::Form(fields) =
-            fields.map_err(|_| Problem::new(Code::BadRequest, "the form cannot be read"))?;
+        let axum::Form(fields) = fields.map_err(|_| {
+            Problem::new(
+                Code::BadRequest,
+                both!("the form cannot be read", "无法读取表单"),
+            )
+        })?;
         let key = fields.iter().find(|(name, _)| name == KEY);
         let key = key.map_or("", |(_, value)| value.as_str());
         let ours = viewer.form_key.as_bytes();
         if ours.is_empty() || !bool::from(ours.ct_eq(key.as_bytes())) {
-            let detail =
-                "this form belongs to another session; go back, reload the page and send it again";
+            let detail = both!(
+                "this form belongs to another session; go back, reload the page and send it again",
+                "此表单属于另一个会话；请返回，重新加载页面后再提交"
+            );
             return Err(Problem::new(Code::ForeignOrigin, detail));
         }
         let given = fields.iter().filter(|(name, _)| name != KEY);

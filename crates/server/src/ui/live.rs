@@ -75,7 +75,10 @@ impl Live {
     /// A stream of events: `page` with a changed page, `same` with the time, `gone` at the end.
     pub(crate) fn stream(self, Query(which): Query<Which>, headers: &HeaderMap) -> Answer {
         if !is_ours(&which.page) || which.page.starts_with("/ui/live") {
-            let detail = "only dashboard pages can be kept live";
+            let detail = both!(
+                "only dashboard pages can be kept live",
+                "只有控制台页面可以实时更新"
+            );
             return Err(Problem::new(Code::InvalidValue, detail));
         }
         let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {

@@ -169,7 +169,7 @@ fn foot(viewer: &Viewer) -> Markup {
             p {
                 "Almanack" @if let Some(version) = version { " " (version) } " · "
                 (say!(lang, "times in {zone}", "时间按 {zone} 显示"))
-                " · " a href="/api/docs" { "API" }
+                " · " a href="/ui/api" { "API" }
                 " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Shortcuts", "快捷键")) " " kbd { "?" } }
             }
         }

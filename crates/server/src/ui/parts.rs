@@ -126,7 +126,19 @@ pub(crate) fn wrong(sentence: impl Render) -> Markup {
 
 /// Why something was refused, in its own words.
 pub(crate) fn refused(lang: Lang, problem: &Problem) -> Markup {
-    wrong(lang.english(&problem.detail))
+    wrong(said(lang, &problem.detail))
+}
+
+/// A sentence; one without a text in the reader's language is marked for screen readers.
+pub(crate) fn said(lang: Lang, sentence: &Sentence) -> Markup {
+    let (text, written) = sentence.for_reader(lang);
+    let other = (written != lang).then(|| written.tag());
+    html! { @if other.is_some() { span lang=[other] { (text) } } @else { (text) } }
+}
+
+/// What is kept in English only, or was written by others.
+pub(crate) fn english(lang: Lang, text: &str) -> Markup {
+    said(lang, &Sentence::from(text.to_owned()))
 }
 
 /// A field of a form under its label.

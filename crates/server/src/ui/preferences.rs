@@ -110,8 +110,10 @@ pub(crate) async fn choose(Filled(_, _, form): Filled<Choice>) -> Answer {
 /// The error for an unknown zone.
 pub(crate) fn unknown_zone(zone: &str) -> Problem {
     let shown: String = zone.chars().take(64).collect();
-    let detail =
-        format!("unknown time zone `{shown}`; use an IANA name such as Europe/Berlin or UTC");
+    let detail = both!(
+        "unknown time zone `{shown}`; use an IANA name such as Europe/Berlin or UTC",
+        "未知的时区 `{shown}`；请使用 IANA 名称，如 Europe/Berlin 或 UTC"
+    );
     Problem::new(Code::InvalidValue, detail)
 }
 

@@ -208,7 +208,10 @@ async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp)
 
 fn unverified(error: &password::Error) -> Problem {
     tracing::error!(%error, "could not check a password");
-    let detail = "could not check the password; see the log of this node";
+    let detail = both!(
+        "could not check the password; see the log of this node",
+        "无法验证密码；请查看本节点的日志"
+    );
     Problem::new(Code::Internal, detail)
 }
 

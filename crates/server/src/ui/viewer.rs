@@ -8,6 +8,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use cookie::Cookie;
 
 use crate::access::{Requester, Visit};
+use crate::language;
 use crate::picture::figure::Frame;
 use crate::ui::prelude::*;
 
@@ -99,7 +100,7 @@ impl Viewer {
             requester: None,
             signed_in: false,
             form_key: String::new(),
-            lang: lang.unwrap_or_else(|| Lang::accepted(headers)),
+            lang: lang.unwrap_or_else(|| language::accepted(headers)),
             zone: zone.unwrap_or(TimeZone::UTC),
             theme: theme.unwrap_or(Theme::System),
             now: state.clock.now(),
@@ -130,7 +131,7 @@ impl Viewer {
 
     /// The requester, if they have this scope.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Requester> {
-        let signed_out = || Problem::new(Code::Unauthenticated, "not signed in");
+        let signed_out = || Problem::new(Code::Unauthenticated, both!("not signed in", "尚未登录"));
         let requester = self.requester.as_ref().ok_or_else(signed_out)?;
         requester.must(needed, what)?;
         Ok(requester)
@@ -167,7 +168,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Viewer {
     /// Refuses if authentication was skipped.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let viewer = parts.extensions.get::<Self>().cloned();
-        viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no authentication layer"))
+        viewer.ok_or_else(|| {
+            Problem::new(
+                Code::Internal,
+                both!(
+                    "this page has no authentication layer",
+                    "此页面没有身份验证层"
+                ),
+            )
+        })
     }
 }
 

@@ -262,7 +262,7 @@ async fn a_wrong_token_is_refused_and_never_repeated_back() {
 #[tokio::test]
 async fn health_and_description_are_open_and_nothing_else() {
     let world = guarded().await;
-    for path in ["/healthz", "/readyz", "/api/v1/openapi.json", "/api/docs"] {
+    for path in ["/healthz", "/readyz", "/api/v1/openapi.json", "/ui/api"] {
         assert_eq!(world.get(path).await.status, 200, "{path}");
     }
     for path in [

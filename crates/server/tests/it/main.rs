@@ -19,6 +19,7 @@ mod faces;
 mod failures;
 mod harness;
 mod idempotency;
+mod language;
 mod lists;
 mod monitors;
 mod observing;

@@ -73,6 +73,8 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/nodes",
     "/ui/activity",
     "/ui/settings",
+    "/ui/api?q=receipt",
+    "/ui/api/kinds",
 ];
 
 #[tokio::test(flavor = "multi_thread")]

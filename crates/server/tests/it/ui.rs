@@ -2,6 +2,7 @@
 
 mod activity;
 mod alerts;
+mod api;
 mod browser;
 mod editions;
 mod kinds;

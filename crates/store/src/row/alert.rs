@@ -33,7 +33,7 @@ pub(crate) fn alert_values(alert: &Alert) -> (Vec<Value<'_>>, Vec<Value<'_>>) {
     let key = values![alert.key.rule.as_str(), alert.key.about.to_string()];
     let facts = values![
         alert.severity.as_str(),
-        &alert.detail,
+        alert.detail.to_stored(),
         alert.opened_at,
         alert.cool_down_since,
         alert.closed_at,

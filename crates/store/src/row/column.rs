@@ -4,6 +4,7 @@ use almanack_core::{
     alert::{self, About, Severity},
     callback::Callback,
     edition::{self, batch, delivery, ladder, story},
+    lang::Sentence,
     newsletter::{mailing, subscriber},
     plan::{Edited, Origin, PingKind, ScheduleId, ScheduleName, Verdict},
     reschedule::Rule,
@@ -114,6 +115,7 @@ read_from! {
     ScheduleName: String, text => Self::parse(&text).map_err(unreadable);
     Box<Callback>: String, text => serde_json::from_str(&text).map_err(unreadable);
     Cadence: String, text => text.parse().map_err(unreadable);
+    Sentence: String, text => Ok(Self::from_stored(&text));
 }
 
 /// An instant that is shown, and that no calendar has, is as far away as instants go.

@@ -5,6 +5,7 @@
 //! learned is kept as it is; whether it can be read is the policy's question.
 
 use almanack_core::{
+    lang::Sentence,
     source::{
         Attention, Definition, Memory, Moving, Source, SourceId, State, Stats,
         check::{FailureClass, Validators},
@@ -174,7 +175,7 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
         memory.pruned_before,
         source.recent.encode(),
         source.learned.as_slice(),
-        &source.reason,
+        source.reason.as_ref().map(Sentence::to_stored),
         at,
         prints.collect::<Vec<u8>>(),
         serde_json::to_string(&memory.publisher).map_err(unreadable)?,

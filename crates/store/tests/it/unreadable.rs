@@ -304,7 +304,7 @@ fn alert(source: i64) -> Alert {
             about: About::Source(SourceId(source)),
         },
         severity: Severity::Warning,
-        detail: String::new(),
+        detail: String::new().into(),
         opened_at: START,
         cool_down_since: None,
         closed_at: None,

@@ -80,7 +80,10 @@ impl Sources {
         if self.learned.insert(source.id.0) {
             self.counts.learned += 1;
         }
-        let why = source.reason.clone().unwrap_or_default();
+        let why = source
+            .reason
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string);
         let next = lines.until(next);
         let sentence = lines.pick(
             format!("next check {next}: {why}"),

@@ -2,6 +2,7 @@
 
 use almanack_core::{
     clock::{Doubt, Standing},
+    lang::{Lang, Say},
     plan::{AHEAD_MIN, ScheduleName},
 };
 
@@ -47,7 +48,9 @@ fn trusted(standing: Standing) -> Finding {
     let check = "clock and database";
     match standing {
         Standing::Steady => Finding::ok(check, "the clock agrees with the database"),
-        Standing::InDoubt(doubt) => Finding::failed(check, doubt.english()).hint(Doubt::HINT),
+        Standing::InDoubt(doubt) => {
+            Finding::failed(check, doubt.say(Lang::English)).hint(Doubt::HINT.0)
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use almanack_core::{
     calendar::{self, Calendar, Calendars},
+    lang::Lang,
     plan::{Definition, Ready, ScheduleName},
-    schedule::Language,
     target::Target,
 };
 use almanack_engine::zones::Zones;
@@ -64,8 +64,8 @@ pub(super) fn run(
         "expression": ready.definition.expression,
         "tz": ready.definition.tz,
         "words": {
-            "en": ready.describe(Language::English),
-            "zh": ready.describe(Language::Chinese),
+            "en": ready.describe(Lang::English),
+            "zh": ready.describe(Lang::Chinese),
         },
         "next": firing.collect::<Vec<_>>(),
         "slots": next,

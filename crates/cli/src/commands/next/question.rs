@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::schedule::{Expression, Mode, Timetable, Zone};
+use almanack_core::{
+    lang::Lang,
+    schedule::{Expression, Mode, Timetable, Zone},
+};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
@@ -83,7 +86,7 @@ impl Question<'_> {
         };
         let expression = Expression::parse(self.expression, mode).map_err(|error| Refusal {
             span: Some([error.span.start, error.span.end]),
-            hint: error.hint(),
+            hint: error.hint(Lang::English),
             ..Refusal::at(Stage::Parse, error.to_string())
         })?;
         let zone = zones.get(expression.zone().unwrap_or(self.zone))?.clone();

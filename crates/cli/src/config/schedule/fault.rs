@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use almanack_core::{plan::Unfit, schedule::Span};
+use almanack_core::{lang::Lang, plan::Unfit, schedule::Span};
 
 use super::super::report::Problem;
 use crate::suggest;
@@ -11,7 +11,7 @@ use crate::suggest;
 pub(in super::super) fn problem(unfit: &Unfit) -> Problem {
     match unfit {
         Unfit::Expression { error, .. } => Problem {
-            hint: error.hint(),
+            hint: error.hint(Lang::English),
             ..Problem::error(format!("expression: {error}"), None)
         },
         Unfit::NeverFires { .. } => Problem::new(

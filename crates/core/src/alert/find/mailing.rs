@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Finding;
 use crate::{
     alert::{About, Rule, Severity},
+    both,
     newsletter::{
         MAIL, Mailing,
         mailing::{FAILURES_MAX, State},
@@ -23,18 +24,22 @@ pub(super) fn find(mailing: &Mailing, now: Timestamp) -> Option<Finding> {
     let (failures, age) = (mailing.failures, now.duration_since(mailing.created_at));
     let error = mailing.error.as_deref().unwrap_or_default();
     let detail = match mailing.state {
-        State::Held => format!(
-            "after {failures} failures in a row the newsletter needs a person: {error}; \
-             retry its task to go on"
+        State::Held => both!(
+            "after {failures} failures in a row the newsletter needs a person: {error}; retry its task to go on",
+            "连续失败 {failures} 次后，邮件发送需要人工处理：{error}；重试其任务即可继续"
         ),
         State::Running if failures >= FAILURES_MIN => {
             let until = FAILURES_MAX - failures % FAILURES_MAX;
-            format!("{failures} failures in a row, {until} more until it is held: {error}")
+            both!(
+                "{failures} failures in a row, {until} more until it is held: {error}",
+                "连续失败 {failures} 次，再失败 {until} 次将暂停：{error}"
+            )
         }
         State::Running if age > LONG_AFTER => {
-            format!(
-                "the newsletter is still being sent after {} hours",
-                age.as_hours()
+            let hours = age.as_hours();
+            both!(
+                "the newsletter is still being sent after {hours} hours",
+                "{hours} 小时后邮件仍在发送"
             )
         }
         State::Running | State::Done => return None,
@@ -43,6 +48,6 @@ pub(super) fn find(mailing: &Mailing, now: Timestamp) -> Option<Finding> {
         edition: mailing.id,
         destination: MAIL.to_owned(),
     };
-    let found = Finding::new(Rule::Destination, about, Severity::Critical, &detail);
+    let found = Finding::new(Rule::Destination, about, Severity::Critical, detail);
     Some(found)
 }

@@ -10,6 +10,8 @@ use super::{
     Finding, said, streak,
 };
 use crate::{
+    both,
+    lang::Sentence,
     plan::{DISPATCH, DownCause, Monitor, Reason, Slot, State, Verdict},
     task::Status,
 };
@@ -39,7 +41,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
                 Rule::Missing,
                 about(),
                 Severity::Critical,
-                &detail,
+                detail,
             ))
         };
         return down(monitor, about())
@@ -60,9 +62,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
     ];
     findings
         .into_iter()
-        .filter_map(|(rule, severity, detail)| {
-            Some(Finding::new(rule, about(), severity, &detail?))
-        })
+        .filter_map(|(rule, severity, detail)| Some(Finding::new(rule, about(), severity, detail?)))
         .collect()
 }
 
@@ -74,17 +74,23 @@ fn down(monitor: &Monitor, about: About) -> Option<Finding> {
         DownCause::Failed => Rule::Failing,
         DownCause::Overran => Rule::Stuck,
     };
-    Some(Finding::new(rule, about, Severity::Critical, &down.detail))
+    Some(Finding::new(
+        rule,
+        about,
+        Severity::Critical,
+        down.detail.clone(),
+    ))
 }
 
 /// No node planned it, or its newest slot was planned too late to be fired.
-fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String> {
+fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Sentence> {
     let waits_since = facts.schedule.look_at;
     if let Some(look_at) = waits_since
         && now.duration_since(look_at) >= bounds.missing
     {
-        return Some(format!(
-            "due to be planned at {look_at}, but no node has planned it"
+        return Some(both!(
+            "due to be planned at {look_at}, but no node has planned it",
+            "应于 {look_at} 排程，但没有节点排程"
         ));
     }
     let newest = facts.slots.first()?;
@@ -103,47 +109,53 @@ fn is_gap(row: &Slot) -> bool {
     row.decided_at.duration_since(row.slot_at) >= GAP_MIN
 }
 
-fn unplanned(row: &Slot) -> Option<String> {
+fn unplanned(row: &Slot) -> Option<Sentence> {
     let Verdict::Skipped(reason) = row.verdict else {
         return None;
     };
-    let why = match reason {
-        Reason::TooLate => "no node planned it in time",
-        Reason::NotCaughtUp => "no node planned it in time, and it is not caught up",
-        Reason::OverCap => "more were missed than may be caught up",
-        Reason::Cancelled => "its firing had been cancelled before it was planned",
+    let (why, chinese) = match reason {
+        Reason::TooLate => ("no node planned it in time", "没有节点及时排程"),
+        Reason::NotCaughtUp => ("no node planned it in time, and it is not caught up", "没有节点及时排程，且不补触发"),
+        Reason::OverCap => ("more were missed than may be caught up", "错过的多于允许补触发的次数"),
+        Reason::Cancelled => ("its firing had been cancelled before it was planned", "其触发在排程之前已被取消"),
         // A person or a setting wanted these.
         Reason::Paused | Reason::Overlap | Reason::Changed | Reason::Excluded
         // A monitor's, which is not judged by its slots.
         | Reason::NoPing | Reason::NeverPinged => return None,
     };
+    let (from, to) = (row.slot_at, row.last_at);
     Some(match row.slots {
-        1 => format!("the slot of {} was skipped: {why}", row.slot_at),
-        many => format!(
-            "{many} slots from {} to {} were skipped: {why}",
-            row.slot_at, row.last_at
+        1 => both!(
+            "the slot of {from} was skipped: {why}",
+            "{from} 的时点被跳过：{chinese}"
+        ),
+        many => both!(
+            "{many} slots from {from} to {to} were skipped: {why}",
+            "{from} 至 {to} 的 {many} 个时点被跳过：{chinese}"
         ),
     })
 }
 
 /// Its cursor is in the future, and nothing of it fires before then.
-fn ahead(facts: &ScheduleFacts) -> Option<String> {
+fn ahead(facts: &ScheduleFacts) -> Option<Sentence> {
     let until = facts.decided_until?;
     let name = &facts.schedule.name;
-    Some(format!(
-        "its slots up to {until} were decided ahead of their time, and nothing fires before then. To do: `almanack schedule rewind {name}`"
+    Some(both!(
+        "its slots up to {until} were decided ahead of their time, and nothing fires before then. To do: `almanack schedule rewind {name}`",
+        "直到 {until} 的时点已被提前决定，在此之前不会触发。处理办法：`almanack schedule rewind {name}`"
     ))
 }
 
 /// The newest firing came late. A retry is not: its first try says when it began.
-fn late(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String> {
+fn late(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Sentence> {
     if let Some(by) = facts.slots.first().and_then(caught_up_after)
         && by > bounds.late
     {
         let slot = facts.slots.first()?.slot_at;
-        return Some(format!(
-            "the slot of {slot} was caught up {} late",
-            short(by)
+        let by = short(by);
+        return Some(both!(
+            "the slot of {slot} was caught up {by} late",
+            "{slot} 的时点晚 {by} 才补触发"
         ));
     }
     let newest = facts.runs.first()?;
@@ -153,10 +165,16 @@ fn late(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String
         Status::Running | Status::Success | Status::Fail => newest.started_at?,
     };
     let by = started_at.duration_since(newest.execute_at);
-    let is_first = newest.attempt <= 1;
-    (is_first && by > bounds.late).then(|| match newest.status {
-        Status::Init => format!("due at {}, not started yet", newest.execute_at),
-        _ => format!("due at {}, started {} late", newest.execute_at, short(by)),
+    let (is_first, due) = (newest.attempt <= 1, newest.execute_at);
+    (is_first && by > bounds.late).then(|| {
+        if newest.status == Status::Init {
+            return both!("due at {due}, not started yet", "应于 {due} 启动，尚未启动");
+        }
+        let by = short(by);
+        both!(
+            "due at {due}, started {by} late",
+            "应于 {due} 启动，晚了 {by}"
+        )
     })
 }
 
@@ -165,19 +183,24 @@ fn caught_up_after(slot: &Slot) -> Option<SignedDuration> {
     (slot.verdict == Verdict::CaughtUp).then_some(late)
 }
 
-fn failing(facts: &ScheduleFacts, bounds: &Bounds) -> Option<String> {
+fn failing(facts: &ScheduleFacts, bounds: &Bounds) -> Option<Sentence> {
     let (count, newest) = streak(&facts.runs);
     let needed = if is_rare(&facts.slots) {
         1
     } else {
         bounds.failing
     };
-    let times = match count {
-        1 => "the last firing".to_owned(),
-        many => format!("the last {many} firings"),
-    };
     let newest = said(DISPATCH, newest);
-    let detail = || format!("{times} failed for good; the newest: {newest}");
+    let detail = || match count {
+        1 => both!(
+            "the last firing failed for good; the newest: {newest}",
+            "最近一次触发失败：{newest}"
+        ),
+        many => both!(
+            "the last {many} firings failed for good; the newest: {newest}",
+            "最近 {many} 次触发均失败；最新一次：{newest}"
+        ),
+    };
     (count >= needed).then(detail)
 }
 
@@ -189,7 +212,7 @@ fn is_rare(slots: &[Slot]) -> bool {
 }
 
 /// It runs, and for longer than it ever did lately.
-fn long(facts: &ScheduleFacts, now: Timestamp) -> Option<String> {
+fn long(facts: &ScheduleFacts, now: Timestamp) -> Option<Sentence> {
     let running = |run: &&Run| run.status == Status::Running;
     let since = facts.runs.iter().find(running)?.started_at?;
     let done = facts
@@ -203,9 +226,10 @@ fn long(facts: &ScheduleFacts, now: Timestamp) -> Option<String> {
         .unwrap_or(SignedDuration::MAX);
     let is_long = now.duration_since(since) > usual.max(LONG_MIN);
     is_long.then(|| {
-        format!(
-            "running since {since}; the longest recent run took {}",
-            short(*longest)
+        let longest = short(*longest);
+        both!(
+            "running since {since}; the longest recent run took {longest}",
+            "自 {since} 起一直在运行；近期最长的一次用时 {longest}"
         )
     })
 }

@@ -1,6 +1,10 @@
 //! What people do to an edition: take it up again, put failed stories back, begin again, publish
 //! what there is.
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{back_to_pending, failed, redelivery::Chosen, retried};
@@ -18,72 +22,117 @@ const REOPENED_FOR: SignedDuration = SignedDuration::from_hours(24);
 
 /// Why a request cannot be granted; nothing changes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum NotNow {
     /// There is nothing to publish.
-    #[error("no story of the edition is completed, so there is nothing to publish")]
     NothingCompleted,
     /// It has no stories: none was listed yet, or the filter left none.
-    #[error("the edition has no stories")]
     NoStories,
     /// It is being published right now.
-    #[error("the edition is published already; to publish it again, retry or reset it first")]
     Published,
     /// There is nothing of it to deliver: its document is not rendered yet, or is being rendered
     /// again.
-    #[error("the edition has no finished document; when it has one, it goes to every destination")]
     NoDocument,
     /// Nothing of it goes there.
-    #[error("nothing of the edition goes to {0}; `almanack edition status` lists its deliveries")]
     NoDelivery(Chosen),
     /// The destination has it: it would get it twice.
-    #[error("{0} has it already; nothing is sent twice")]
     Delivered(Chosen),
     /// A node is sending it.
-    #[error("it is being sent right now, until {0} at most; ask again then")]
     Sending(Timestamp),
     /// Nothing about it waits for a decision.
-    #[error("the edition does not wait for approval")]
     NotHeld,
     /// The decision is about an earlier document.
-    #[error("a newer revision replaced it: look at revision {0} and decide about that")]
     Replaced(u32),
     /// Somebody was faster, or it was decided before.
-    #[error("it was decided already")]
     Decided,
     /// It may have left already.
-    #[error("the edition was approved already; retract it to take it back")]
     Approved,
     /// Readers see that it was taken back.
-    #[error("the edition is retracted; restore it first")]
     Retracted,
     /// There is nothing to restore.
-    #[error("the edition is not retracted")]
     NotRetracted,
     /// There is nothing to take back.
-    #[error("nothing of the edition was sent, so there is nothing to retract; reject it instead")]
     NothingSent,
     /// It was corrected too often.
-    #[error("the edition has {CORRECTIONS_MAX} corrections, the most it can have")]
     TooManyCorrections,
     /// It is in no document.
-    #[error("the newest document has no story `{0}`; name it by its rank or its key")]
     NoStory(String),
     /// There are not so many.
-    #[error("the newest document has {0} stories; a place is 1 to {0}")]
     NoPlace(usize),
     /// It is so already.
-    #[error("that changes nothing")]
     NoChange,
     /// An edition without a story is none.
-    #[error("it is the only story left; retract or reject the edition instead")]
     LastStory,
-    #[error("a title cannot be empty")]
     EmptyTitle,
-    #[error("{name} must have at most {most} characters")]
-    TooLong { name: &'static str, most: usize },
+    TooLong {
+        name: &'static str,
+        most: usize,
+    },
     /// Its stories were deleted by retention.
-    #[error("the stories of this edition were deleted when they had been kept long enough")]
     Pruned,
+}
+
+impl Say for NotNow {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::NothingCompleted => say!(lang;
+                "no story of the edition is completed, so there is nothing to publish",
+                "日报没有任何已完成的文章，因此没有可发布的内容"),
+            Self::NoStories => say!(lang; "the edition has no stories", "日报没有文章"),
+            Self::Published => say!(lang;
+                "the edition is published already; to publish it again, retry or reset it first",
+                "日报已经发布；要再次发布，请先重试或重置"),
+            Self::NoDocument => say!(lang;
+                "the edition has no finished document; when it has one, it goes to every destination",
+                "日报还没有完成的文档；完成后会发往每个目的地"),
+            Self::NoDelivery(it) => say!(lang;
+                "nothing of the edition goes to {it}; `almanack edition status` lists its deliveries",
+                "该日报没有发往 {it} 的投递；`almanack edition status` 会列出其投递"),
+            Self::Delivered(it) => say!(lang;
+                "{it} has it already; nothing is sent twice",
+                "{it} 已经收到；不会重复发送"),
+            Self::Sending(it) => say!(lang;
+                "it is being sent right now, until {it} at most; ask again then",
+                "正在发送，最晚到 {it}；请届时再试"),
+            Self::NotHeld => say!(lang;
+                "the edition does not wait for approval",
+                "日报没有在等待审批"),
+            Self::Replaced(it) => say!(lang;
+                "a newer revision replaced it: look at revision {it} and decide about that",
+                "它已被更新的修订取代：请查看并处理修订 {it}"),
+            Self::Decided => say!(lang; "it was decided already", "已经作出决定"),
+            Self::Approved => say!(lang;
+                "the edition was approved already; retract it to take it back",
+                "日报已获批准；要撤销，请撤回它"),
+            Self::Retracted => say!(lang;
+                "the edition is retracted; restore it first",
+                "日报已撤回；请先恢复"),
+            Self::NotRetracted => say!(lang; "the edition is not retracted", "日报没有被撤回"),
+            Self::NothingSent => say!(lang;
+                "nothing of the edition was sent, so there is nothing to retract; reject it instead",
+                "日报尚未发送任何内容，没有可撤回的；请改为拒绝"),
+            Self::TooManyCorrections => say!(lang;
+                "the edition has {CORRECTIONS_MAX} corrections, the most it can have",
+                "日报已有 {CORRECTIONS_MAX} 处更正，已达上限"),
+            Self::NoStory(it) => say!(lang;
+                "the newest document has no story `{it}`; name it by its rank or its key",
+                "最新的文档中没有文章 `{it}`；请用序号或键指定"),
+            Self::NoPlace(it) => say!(lang;
+                "the newest document has {it} stories; a place is 1 to {it}",
+                "最新的文档有 {it} 篇文章；位置须为 1 到 {it}"),
+            Self::NoChange => say!(lang; "that changes nothing", "这没有改变任何内容"),
+            Self::LastStory => say!(lang;
+                "it is the only story left; retract or reject the edition instead",
+                "这是仅剩的一篇文章；请改为撤回或拒绝日报"),
+            Self::EmptyTitle => say!(lang; "a title cannot be empty", "标题不能为空"),
+            Self::TooLong { name, most } => say!(lang;
+                "{name} must have at most {most} characters",
+                "{name} 最多 {most} 个字符"),
+            Self::Pruned => say!(lang;
+                "the stories of this edition were deleted when they had been kept long enough",
+                "这份日报的文章已超过保留时间并被删除"),
+        }
+    }
 }
 
 impl NotNow {

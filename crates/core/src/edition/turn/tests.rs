@@ -479,7 +479,10 @@ fn ed_32_nothing_to_publish_is_an_alert() {
     let account = give_up(&account, NOW).apply(account);
     let found = edition::find(&account, &BTreeSet::new(), None, NOW);
     assert_eq!((found.len(), found[0].key.rule), (1, Rule::Empty));
-    assert_eq!(found[0].detail, "none of its 1 stories could be completed");
+    assert_eq!(
+        found[0].detail,
+        "none of its 1 stories could be completed".into()
+    );
     let account = archive(&account, NOW).unwrap().apply(account);
     assert_eq!(
         wrong(&account, NOW),

@@ -122,7 +122,7 @@ fn dp_21_business_days_are_counted_by_the_calendars() {
     assert_eq!(by("0 8 * * W#L", "{}"), ["Fri 30 08:00", "Fri 27 08:00"]);
     let third = ready_in("0 8 * * W#3,W#L", "{}").unwrap();
     assert_eq!(
-        third.describe(crate::schedule::Language::English),
+        third.describe(crate::lang::Lang::English),
         "at 08:00 on the last business day of the month and the third business day of the month"
     );
     assert_eq!(by("0 8 L-3 * *", "{}"), ["Wed 28 08:00", "Wed 25 08:00"]);
@@ -162,7 +162,7 @@ fn dp_22_a_schedule_has_several_expressions_and_zones() {
     let found = slots(&ready, "2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z");
     assert_eq!(found, ["Mon 05 08:00", "Mon 05 20:00", "Tue 06 00:00"]);
     assert_eq!(
-        ready.describe(crate::schedule::Language::English),
+        ready.describe(crate::lang::Lang::English),
         "at 08:00 every day; also at 08:00 every day (Asia/Tokyo); also at 08:00 and 20:00 every day"
     );
 }

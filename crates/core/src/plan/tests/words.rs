@@ -5,6 +5,7 @@ use insta::assert_snapshot;
 use super::*;
 use crate::{
     fixture::{self, Standing},
+    lang::Lang,
     task::Task,
 };
 
@@ -66,7 +67,10 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
         (Verdict::Skipped(Reason::Changed), 1, None),
         (Verdict::Skipped(Reason::Cancelled), 1, None),
     ] {
-        sentences.push(why(facts(Some(&row(verdict, slots, detail)), &active)));
+        sentences.push(why(
+            &facts(Some(&row(verdict, slots, detail)), &active),
+            Lang::English,
+        ));
     }
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
@@ -92,13 +96,16 @@ fn dp_24_what_a_wrong_clock_decided_is_reported_as_that() {
             now: early,
             ..facts(Some(&row), &active)
         };
-        sentences.push(why(facts));
+        sentences.push(why(&facts, Lang::English));
     }
-    sentences.push(why(Facts {
-        now: early,
-        next_at: Some(at("11:00:00")),
-        ..facts(None, &active)
-    }));
+    sentences.push(why(
+        &Facts {
+            now: early,
+            next_at: Some(at("11:00:00")),
+            ..facts(None, &active)
+        },
+        Lang::English,
+    ));
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z fired; its firing is no longer kept: a clock that was 4 h 5 min ahead of now decided it. `almanack schedule rewind` takes the schedule back to the present.
     2026-01-05T08:00:00Z was skipped: a clock that was 4 h 5 min ahead of now decided it. `almanack schedule rewind` takes the schedule back to the present.
@@ -124,29 +131,29 @@ fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
         by: "ada".to_owned(),
     });
     for state in [&active, &parked, &removed, &pause] {
-        sentences.push(why(facts(None, state)));
+        sentences.push(why(&facts(None, state), Lang::English));
     }
     let future = Facts {
         now: at("07:59:00"),
         ..facts(None, &active)
     };
-    sentences.push(why(future));
+    sentences.push(why(&future, Lang::English));
     let before = Facts {
         created_at: at("11:00:00"),
         ..facts(None, &active)
     };
-    sentences.push(why(before));
+    sentences.push(why(&before, Lang::English));
     let other = Facts {
         at: at("08:30:00"),
         is_slot: false,
         ..facts(None, &active)
     };
-    sentences.push(why(other));
+    sentences.push(why(&other, Lang::English));
     let waiting = Facts {
         waits_since: Some(at("08:00:00")),
         ..facts(None, &active)
     };
-    sentences.push(why(waiting));
+    sentences.push(why(&waiting, Lang::English));
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z is undecided: no node has planned it yet.
     2026-01-05T08:00:00Z is undecided: the schedule has been parked since 2026-01-05T07:30:00Z (unknown time zone); it is planned again once that is corrected.
@@ -204,10 +211,13 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
     let mut sentences = Vec::new();
     for state in [&active, &pause, &removed] {
         let next_at = Some(at("12:00:00"));
-        sentences.push(why(Facts {
-            next_at,
-            ..facts(None, state)
-        }));
+        sentences.push(why(
+            &Facts {
+                next_at,
+                ..facts(None, state)
+            },
+            Lang::English,
+        ));
     }
     for (edited, earlier_kept) in [
         (Edited::Removed, false),
@@ -215,15 +225,18 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
         (Edited::Parked, false),
         (Edited::Changed, true),
     ] {
-        sentences.push(why(Facts {
-            in_force: Some(&edit(edited)),
-            next_at: None,
-            earlier_kept,
-            ..facts(None, &active)
-        }));
+        sentences.push(why(
+            &Facts {
+                in_force: Some(&edit(edited)),
+                next_at: None,
+                earlier_kept,
+                ..facts(None, &active)
+            },
+            Lang::English,
+        ));
     }
     // Paused since, but the slot came before: a node has still to plan it.
-    sentences.push(why(facts(None, &pause)));
+    sentences.push(why(&facts(None, &pause), Lang::English));
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
     2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
@@ -245,20 +258,26 @@ fn dp_16_a_firing_without_a_row_is_reported() {
         (Trigger::Backfill, "07:00:00"),
         (Trigger::Schedule, "07:00:00"),
     ] {
-        sentences.push(why(Facts {
-            created_at: at(created_at),
-            firing: Some(&firing(trigger)),
-            next_at: Some(at("12:00:00")),
-            ..facts(None, &active)
-        }));
+        sentences.push(why(
+            &Facts {
+                created_at: at(created_at),
+                firing: Some(&firing(trigger)),
+                next_at: Some(at("12:00:00")),
+                ..facts(None, &active)
+            },
+            Lang::English,
+        ));
     }
     // Fired at 08:30, which is no slot.
-    sentences.push(why(Facts {
-        at: at("08:30:00"),
-        is_slot: false,
-        firing: Some(&firing(Trigger::Manual)),
-        ..facts(None, &active)
-    }));
+    sentences.push(why(
+        &Facts {
+            at: at("08:30:00"),
+            is_slot: false,
+            firing: Some(&firing(Trigger::Manual)),
+            ..facts(None, &active)
+        },
+        Lang::English,
+    ));
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z was fired by hand by ada at 2026-01-05T11:00:00Z, and task 7 succeeded.
     2026-01-05T08:00:00Z was fired by hand by ada at 2026-01-05T11:00:00Z, and task 7 succeeded.
@@ -295,13 +314,16 @@ fn dp_16_splay_jitter_and_who_cancelled_are_named() {
         (None, "08:00:20", by(0, 40)),
         (None, "08:00:30", by(90, 30)),
     ] {
-        sentences.push(why(Facts {
-            now: at(now),
-            delay,
-            firing: row.map(|_| &task),
-            cancelled: row.map(|_| &cancelled),
-            ..facts(row, &active)
-        }));
+        sentences.push(why(
+            &Facts {
+                now: at(now),
+                delay,
+                firing: row.map(|_| &task),
+                cancelled: row.map(|_| &cancelled),
+                ..facts(row, &active)
+            },
+            Lang::English,
+        ));
     }
     assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z fired 2 h 5 min after its time, 90 s of it by its splay, and task 7 was cancelled (by api:ada at 2026-01-05T09:00:00Z).

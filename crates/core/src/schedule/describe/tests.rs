@@ -1,14 +1,14 @@
 //! What timetables are called.
 
-use super::Language;
+use crate::lang::Lang;
 use crate::schedule::{Expression, Mode};
 
 fn check(text: &str, english: &str, chinese: &str) {
     let timetable = Expression::parse(text, Mode::Strict)
         .unwrap()
         .compile("nightly");
-    assert_eq!(timetable.describe(Language::English), english, "{text}");
-    assert_eq!(timetable.describe(Language::Chinese), chinese, "{text}");
+    assert_eq!(timetable.describe(Lang::English), english, "{text}");
+    assert_eq!(timetable.describe(Lang::Chinese), chinese, "{text}");
 }
 
 #[test]
@@ -121,17 +121,11 @@ fn days_are_described_by_what_makes_them_fit() {
 #[test]
 fn a_hash_is_described_as_what_it_has_become() {
     let expression = Expression::parse("H H * * *", Mode::Strict).unwrap();
-    let words = expression.compile("nightly").describe(Language::English);
+    let words = expression.compile("nightly").describe(Lang::English);
     assert!(
         words.starts_with("at ") && words.ends_with(" every day"),
         "{words}"
     );
-    assert_eq!(
-        words,
-        expression.compile("nightly").describe(Language::English)
-    );
-    assert_ne!(
-        words,
-        expression.compile("hourly").describe(Language::English)
-    );
+    assert_eq!(words, expression.compile("nightly").describe(Lang::English));
+    assert_ne!(words, expression.compile("hourly").describe(Lang::English));
 }

@@ -1,6 +1,9 @@
 //! Refusals: what is said, where it points, and what is offered.
 
-use crate::schedule::{Expression, Mode};
+use crate::{
+    lang::Lang,
+    schedule::{Expression, Mode},
+};
 
 /// The refusal, with a caret line as people see it.
 fn refusal(text: &str, mode: Mode) -> String {
@@ -11,7 +14,7 @@ fn refusal(text: &str, mode: Mode) -> String {
         .count()
         .max(1);
     let hint = error
-        .hint()
+        .hint(Lang::English)
         .map(|hint| format!("\nhint: {hint}"))
         .unwrap_or_default();
     format!(

@@ -233,7 +233,7 @@ fn every_state_has_a_sentence() {
     missing.pushes_wanted = 1;
     let mut refused = relied.clone();
     refused.refuse("not yours");
-    let said = |hub: &Hub, reach| sentence(Some(hub), reach, NOW).unwrap();
+    let said = |hub: &Hub, reach| sentence(Some(hub), reach, NOW, Lang::English).unwrap();
     for (hub, reach, part) in [
         (&relied, Reach::Off, "`sources.push`"),
         (&relied, Reach::NoAddress, "`server.public_url`"),
@@ -246,5 +246,5 @@ fn every_state_has_a_sentence() {
         let sentence = said(hub, reach);
         assert!(sentence.contains(part), "{sentence}");
     }
-    assert_eq!(sentence(None, Reach::Open, NOW), None);
+    assert_eq!(sentence(None, Reach::Open, NOW, Lang::English), None);
 }

@@ -11,6 +11,7 @@ use url::Url;
 use super::{Fetch, Options};
 use crate::{
     headers::{REFERENCE, Rules, VALUE_BYTES_MAX},
+    lang::{Lang, Say},
     source::entry::LINK_BYTES_MAX,
 };
 
@@ -41,6 +42,13 @@ pub struct Unfit {
     pub path: String,
     /// What is wrong, as the rest of a sentence.
     pub why: String,
+}
+
+/// English only: what is wrong comes as parts of a sentence from many places.
+impl Say for Unfit {
+    fn say(&self, _: Lang) -> String {
+        self.to_string()
+    }
 }
 
 impl Unfit {

@@ -4,6 +4,10 @@
 //! exactly (SS-02), because people set them by hand and statistics are counted by them. P7 is no
 //! frequency: it is how a person says "do not check".
 
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 use std::str::FromStr;
 
 use jiff::SignedDuration;
@@ -59,8 +63,16 @@ impl Cadence {
 
 /// A text that names no cadence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a cadence; write one of P0 to P7")]
+#[error("{}", self.say(Lang::English))]
 pub struct UnknownCadence(pub String);
+
+impl Say for UnknownCadence {
+    fn say(&self, lang: Lang) -> String {
+        let text = &self.0;
+        say!(lang; "`{text}` is not a cadence; write one of P0 to P7",
+            "`{text}` 不是检查频率；请写 P0 到 P7 之一")
+    }
+}
 
 impl FromStr for Cadence {
     type Err = UnknownCadence;

@@ -5,6 +5,10 @@ use std::fmt;
 use jiff::SignedDuration;
 
 use super::{cadence::Cadence, classic::PublishHour};
+use crate::{
+    lang::{Lang, Say},
+    say,
+};
 
 /// What decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,112 +65,133 @@ pub enum Bound {
     Ceiling,
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Say for Reason {
+    fn say(&self, lang: Lang) -> String {
         match self {
-            Self::Interval(wait) => write!(f, "every {}", Span(*wait)),
-            Self::Cadence(cadence) => {
-                let wait = cadence.interval().unwrap_or_default();
-                write!(f, "cadence {cadence}: about every {}", Span(wait))
+            Self::Interval(wait) => {
+                let wait = span(*wait, lang);
+                say!(lang, "every {wait}", "每 {wait}一次")
             }
-            Self::PublishHour(hour) => write!(f, "usually publishes around {}", Clock(hour.mean)),
-            Self::BeforePublishHour(hour) => write!(
-                f,
-                "usually publishes around {}, but its cadence requires an earlier check",
-                Clock(hour.mean)
-            ),
-            Self::Schedule => f.write_str("set by its schedule"),
-            Self::ScheduleOver(wait) => write!(
-                f,
-                "its schedule has no further time, so it is checked every {}",
-                Span(*wait)
-            ),
-            Self::Expected(expected) => expected.fmt(f),
+            Self::Cadence(cadence) => {
+                let wait = span(cadence.interval().unwrap_or_default(), lang);
+                say!(lang; "cadence {cadence}: about every {wait}", "检查频率 {cadence}：约每 {wait}一次")
+            }
+            Self::PublishHour(hour) => {
+                let at = clock(hour.mean);
+                say!(
+                    lang,
+                    "usually publishes around {at}",
+                    "通常在 {at} 前后更新"
+                )
+            }
+            Self::BeforePublishHour(hour) => {
+                let at = clock(hour.mean);
+                say!(lang;
+                    "usually publishes around {at}, but its cadence requires an earlier check",
+                    "通常在 {at} 前后更新，但按其检查频率需要更早检查")
+            }
+            Self::Schedule => say!(lang, "set by its schedule", "由其日程指定"),
+            Self::ScheduleOver(wait) => {
+                let wait = span(*wait, lang);
+                say!(lang;
+                    "its schedule has no further time, so it is checked every {wait}",
+                    "其日程没有后续时间，因此每 {wait}检查一次")
+            }
+            Self::Expected(expected) => expected.say(lang),
         }
     }
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.basis {
-            Basis::Nothing => f.write_str("no new entry to learn from yet")?,
-            Basis::Published => write!(f, "publishes {}", Rate(self.per_day))?,
-            Basis::FirstSeen => {
-                let rate = Rate(self.per_day);
-                write!(
-                    f,
-                    "publishes {rate} without times, by when they were first seen"
-                )?;
+        f.write_str(&self.say(Lang::English))
+    }
+}
+
+impl Say for Expected {
+    fn say(&self, lang: Lang) -> String {
+        let rate = rate(self.per_day, lang);
+        let basis = match self.basis {
+            Basis::Nothing => {
+                say!(lang; "no new entry to learn from yet", "还没有可供学习的新条目")
             }
-        }
-        match (self.peak_hour, self.weekdays_only) {
-            (Some(hour), true) => write!(f, ", mostly on weekdays around {hour:02}:00 UTC")?,
-            (Some(hour), false) => write!(f, ", mostly around {hour:02}:00 UTC")?,
-            (None, true) => f.write_str(", mostly on weekdays")?,
-            (None, false) => {}
-        }
-        write!(f, "; {} expected before the check", Entries(self.entries))?;
-        match self.bound {
-            Some(Bound::Floor) => f.write_str(", which is as soon as allowed"),
-            Some(Bound::Ceiling) => f.write_str(", which is as late as allowed"),
-            None => Ok(()),
-        }
+            Basis::Published => say!(lang, "publishes {rate}", "{rate}"),
+            Basis::FirstSeen => say!(lang;
+                "publishes {rate} without times, by when they were first seen",
+                "{rate}，没有发布时间，按首次出现的时间推算"),
+        };
+        let mostly = match (self.peak_hour, self.weekdays_only) {
+            (Some(hour), true) => say!(lang;
+                ", mostly on weekdays around {hour:02}:00 UTC", "，多在工作日 {hour:02}:00 UTC 前后"),
+            (Some(hour), false) => say!(lang;
+                ", mostly around {hour:02}:00 UTC", "，多在 {hour:02}:00 UTC 前后"),
+            (None, true) => say!(lang, ", mostly on weekdays", "，多在工作日"),
+            (None, false) => String::new(),
+        };
+        let bound = match self.bound {
+            Some(Bound::Floor) => {
+                lang.pick(", which is as soon as allowed", "，已是允许的最早时间")
+            }
+            Some(Bound::Ceiling) => {
+                lang.pick(", which is as late as allowed", "，已是允许的最晚时间")
+            }
+            None => "",
+        };
+        let entries = entries(self.entries, lang);
+        say!(lang;
+            "{basis}{mostly}; {entries} expected before the check{bound}",
+            "{basis}{mostly}；检查前预计有{entries}{bound}")
     }
 }
 
 /// A length of time in its largest fitting unit.
-struct Span(SignedDuration);
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.as_secs() {
-            s if s >= 7_200 && s % 3_600 == 0 => write!(f, "{} hours", s / 3_600),
-            3_600 => f.write_str("hour"),
-            60 => f.write_str("minute"),
-            s if s >= 120 => write!(f, "{} minutes", s / 60),
-            s => write!(f, "{s} seconds"),
-        }
+fn span(length: SignedDuration, lang: Lang) -> String {
+    let s = length.as_secs();
+    let (minutes, hours) = (s / 60, s / 3_600);
+    match s {
+        s if s >= 7_200 && s % 3_600 == 0 => say!(lang, "{hours} hours", "{hours} 小时"),
+        3_600 => say!(lang, "hour", "小时"),
+        60 => say!(lang, "minute", "分钟"),
+        s if s >= 120 => say!(lang, "{minutes} minutes", "{minutes} 分钟"),
+        s => say!(lang, "{s} seconds", "{s} 秒"),
     }
 }
 
 /// An hour of the day as a clock shows it.
-struct Clock(f64);
+fn clock(hour: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an hour of the day"
+    )]
+    let minutes = (hour * 60.0).round() as u32 % 1_440;
+    format!("{:02}:{:02} UTC", minutes / 60, minutes % 60)
+}
 
-impl fmt::Display for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "an hour of the day"
-        )]
-        let minutes = (self.0 * 60.0).round() as u32 % 1_440;
-        write!(f, "{:02}:{:02} UTC", minutes / 60, minutes % 60)
+fn rate(day: f64, lang: Lang) -> String {
+    let (week, month) = (day * 7.0, day * 30.0);
+    match day {
+        day if day >= 9.5 => say!(lang, "about {day:.0} entries a day", "每天约 {day:.0} 条"),
+        day if day >= 0.95 => say!(lang, "about {day:.1} entries a day", "每天约 {day:.1} 条"),
+        _ if week >= 0.95 => say!(
+            lang,
+            "about {week:.1} entries a week",
+            "每周约 {week:.1} 条"
+        ),
+        _ if month >= 0.95 => say!(
+            lang,
+            "about {month:.1} entries a month",
+            "每月约 {month:.1} 条"
+        ),
+        _ => say!(lang, "less than one entry a month", "每月不到一条"),
     }
 }
 
-struct Rate(f64);
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            day if day >= 9.5 => write!(f, "about {day:.0} entries a day"),
-            day if day >= 0.95 => write!(f, "about {day:.1} entries a day"),
-            day if day * 7.0 >= 0.95 => write!(f, "about {:.1} entries a week", day * 7.0),
-            day if day * 30.0 >= 0.95 => write!(f, "about {:.1} entries a month", day * 30.0),
-            _ => f.write_str("less than one entry a month"),
-        }
-    }
-}
-
-struct Entries(f64);
-
-impl fmt::Display for Entries {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 0.95 => write!(f, "{n:.1} entries"),
-            n if n >= 0.0095 => write!(f, "{n:.2} entries"),
-            _ => f.write_str("hardly any"),
-        }
+fn entries(count: f64, lang: Lang) -> String {
+    match count {
+        n if n >= 0.95 => say!(lang, "{n:.1} entries", " {n:.1} 条"),
+        n if n >= 0.0095 => say!(lang, "{n:.2} entries", " {n:.2} 条"),
+        _ => say!(lang, "hardly any", "极少条目"),
     }
 }
 

@@ -5,25 +5,43 @@ use std::{fmt, str::FromStr};
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::{Policy, Written};
-use crate::schedule::{self, Expression, Mode, Zone};
+use crate::{
+    lang::{Lang, Say},
+    say,
+    schedule::{self, Expression, Mode, Zone},
+};
 
 /// A text that names no policy.
 #[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", self.say(Lang::English))]
 pub enum UnknownPolicy {
     /// `fixed:` is followed by something that is no length of time, or by none that passes.
-    #[error("`{0}` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m")]
     Interval(String),
     /// The expression names an unknown zone.
-    #[error("`{0}` is not a time zone; write it like Europe/Berlin")]
     Zone(String),
     /// It is none of the words, and no schedule either.
-    #[error("`{text}` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule")]
     Expression {
         text: String,
         /// Why it is no schedule.
         #[source]
         source: schedule::Error,
     },
+}
+
+impl Say for UnknownPolicy {
+    fn say(&self, lang: Lang) -> String {
+        match self {
+            Self::Interval(it) => say!(lang;
+                "`{it}` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
+                "`{it}` 不是间隔；请写成 fixed:30m、fixed:1h 或 fixed:2h30m 的形式"),
+            Self::Zone(it) => say!(lang;
+                "`{it}` is not a time zone; write it like Europe/Berlin",
+                "`{it}` 不是时区；请写成 Europe/Berlin 的形式"),
+            Self::Expression { text, .. } => say!(lang;
+                "`{text}` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule",
+                "`{text}` 不是策略；请写 adaptive、classic、miniflux、fixed:1h 或一个日程"),
+        }
+    }
 }
 
 impl FromStr for Policy {

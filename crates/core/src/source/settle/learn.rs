@@ -4,6 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Notice, Settling, Terms, chance};
 use crate::{
+    both,
+    lang::{Lang, Say, Sentence},
     source::{
         Attention, Source,
         check::Document,
@@ -73,12 +75,13 @@ impl Settling<'_> {
             Err(why) => why,
         };
         let next = choose(source, &terms.policy, history, terms, now);
-        let earlier = self.before.reason.as_deref();
+        let earlier = self.before.reason.as_ref();
+        let earlier = earlier.map(|reason| reason.for_reader(Lang::English).0);
         if !earlier.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
             self.notices.push(Notice::PolicyUnreadable(why));
         }
         Choice {
-            reason: format!("{UNREADABLE}; {}", next.reason),
+            reason: both!("{UNREADABLE}; ", "无法读取其策略；").joined(&next.reason),
             ..next
         }
     }
@@ -110,7 +113,7 @@ fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
 /// The next time and why, after the publisher's requests.
 struct Choice {
     at: Timestamp,
-    reason: String,
+    reason: Sentence,
 }
 
 fn choose(
@@ -128,22 +131,28 @@ fn choose(
     let policy = if blind { &fixed } else { policy };
     let Next { at, reason } = next_check(policy, history, now, &terms.budget, chance(source.id));
     let reason = if blind {
-        format!("no times to learn from: {reason}")
+        both!("no times to learn from: ", "没有可供学习的时间：").joined(&reason.both())
     } else {
-        reason.to_string()
+        reason.both()
     };
     let hub = source.memory.publisher.hub.as_ref().filter(|_| learns);
     let safety = hub.and_then(|hub| hub.safety_check(now, at, terms.budget.ceiling));
     let (at, reason) = match safety {
         Some(later) => (
             later,
-            format!("{reason}; its hub pushes, so checks are only for safety"),
+            reason.joined(&both!(
+                "; its hub pushes, so checks are only for safety",
+                "；其 hub 会推送，检查只是为了保险"
+            )),
         ),
         None => (at, reason),
     };
     let open_at = to_micros(source.memory.hints.not_before(now, at));
     let reason = if open_at > at {
-        format!("{reason}; its publisher asks for no earlier check")
+        reason.joined(&both!(
+            "; its publisher asks for no earlier check",
+            "；发布者要求不要更早检查"
+        ))
     } else {
         reason
     };

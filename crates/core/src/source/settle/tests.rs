@@ -195,7 +195,7 @@ fn ss_12_gone_ends_the_source_when_it_was_said_twice_a_day_apart() {
     assert_eq!(first.source.state, State::Active, "once may be a mistake");
     assert_eq!(first.source.attention, None);
     assert_eq!(first.source.stats.backoff_until, Some(start() + HOUR * 24));
-    let reason = first.source.reason.as_deref().unwrap_or_default();
+    let reason = first.source.reason.as_ref().unwrap().to_string();
     assert!(reason.contains("gone for good"), "{reason}");
     // Whoever asks again at once learns nothing more.
     let soon = look(&first.source, &gone, start() + HOUR);
@@ -328,7 +328,7 @@ fn ss_25_the_past_of_an_undated_source_is_no_rhythm_but_what_comes_is() {
     };
     let reason = |settled: &Settled| {
         let planned = replan(&settled.source, &adaptive, start());
-        planned.reason.unwrap()
+        planned.reason.unwrap().to_string()
     };
     let first = look(&source(), &shown(20), start());
     assert_eq!(history(&first).newest_at(), None, "twenty of unknown times");
@@ -421,8 +421,11 @@ fn ss_12_a_publishers_request_puts_the_next_check_off_and_says_so() {
     let settled = look(&source, &unchanged(None), start());
     assert_eq!(settled.next_at, Some(start() + HOUR * 2));
     assert_eq!(
-        settled.source.reason.as_deref(),
-        Some("every 15 minutes; its publisher asks for no earlier check")
+        settled.source.reason,
+        Some(both!(
+            "every 15 minutes; its publisher asks for no earlier check",
+            "每 15 分钟一次；发布者要求不要更早检查"
+        ))
     );
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::{
+    lang::Lang,
     source::{Definition, SourceId},
     task::{Expiry, Payload, Priority, Revision, Tags, TaskId, Term},
 };
@@ -20,7 +21,7 @@ fn source() -> Source {
     };
     Source {
         id: SourceId(17),
-        reason: Some("cadence P2: about every hour".to_owned()),
+        reason: Some("cadence P2: about every hour".into()),
         ..Source::new(definition, now())
     }
 }
@@ -104,7 +105,7 @@ fn the_sentence_of_a_source_that_rests_says_why() {
         (ended, "ended at 2026-03-02T10:00:00Z (410 Gone)"),
     ] {
         let sentence = format!("Not checked: {why}.");
-        assert_eq!(next_look(&source, None, now()), sentence);
+        assert_eq!(next_look(&source, None, now(), Lang::English), sentence);
     }
 }
 
@@ -150,19 +151,22 @@ fn the_sentence_says_what_is_known() {
             "Its task is missing; a node creates it again within minutes.",
         ),
     ] {
-        assert_eq!(next_look(&source, task, now), sentence);
+        assert_eq!(next_look(&source, task, now, Lang::English), sentence);
     }
 }
 
 #[test]
 fn requests_are_shown_with_how_far_they_are_honoured() {
-    assert!(requests(&Hints::default()).is_empty());
+    assert!(requests(&Hints::default(), Lang::English).is_empty());
     let zero = Hints {
         fresh_for: Some(0),
         every: Some(0),
         ..Hints::default()
     };
-    assert!(requests(&zero).is_empty(), "nothing is no request");
+    assert!(
+        requests(&zero, Lang::English).is_empty(),
+        "nothing is no request"
+    );
     let hints = Hints {
         fresh_for: Some(600),
         every: Some(7 * 86_400),
@@ -170,7 +174,7 @@ fn requests_are_shown_with_how_far_they_are_honoured() {
         skip_days: 0b110_0000,
     };
     assert_eq!(
-        requests(&hints),
+        requests(&hints, Lang::English),
         [
             "Its response is fresh for 10m.",
             "It asks for no more than one check in 168h, which is honoured up to 24h.",

@@ -7,6 +7,7 @@
 //! from before the schedule, from a time when it was removed, and those that the rule of their time
 //! did not name.
 
+use almanack_core::both;
 use almanack_core::plan::{Edit, Edited, Schedule};
 use jiff::Timestamp;
 
@@ -77,14 +78,22 @@ impl Schedules {
 fn refusal(slots: &[(Timestamp, bool)], known: usize) -> Error {
     let forgotten = slots.first().map(|(slot, _)| slot.to_string());
     let known = match slots.get(known) {
-        Some((slot, _)) => format!("the oldest slot still on record in this range is {slot}"),
-        None => "no slot of this range is still on record".to_owned(),
-    };
-    Error::Range {
-        why: format!(
-            "the outcome of the slot at {} is no longer on record, so it may have fired; {known}",
-            forgotten.unwrap_or_default()
+        Some((slot, _)) => both!(
+            "the oldest slot still on record in this range is {slot}",
+            "该范围内仍有记录的最早时点是 {slot}"
         ),
+        None => both!(
+            "no slot of this range is still on record",
+            "该范围内的时点都已没有记录"
+        ),
+    };
+    let forgotten = forgotten.unwrap_or_default();
+    let why = both!(
+        "the outcome of the slot at {forgotten} is no longer on record, so it may have fired; ",
+        "{forgotten} 的时点结果已没有记录，因此它可能触发过；"
+    );
+    Error::Range {
+        why: why.joined(&known),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hubs that push, publishers that ping, and hosts that ask for a wait.
 
+use almanack_core::lang::Lang;
 use almanack_core::source::{
     hub::{Hub, HubAnswer, HubState, NamedHub, Pushed, Reach},
     why::{next_look, next_look_at},
@@ -260,7 +261,13 @@ async fn ss_23_a_hub_that_pushes_makes_checks_rare_and_a_missed_entry_ends_that(
         "{silent} {pushed}"
     );
     let source = room.source(id).await;
-    assert!(source.reason.unwrap().contains("only for safety"));
+    assert!(
+        source
+            .reason
+            .unwrap()
+            .to_string()
+            .contains("only for safety")
+    );
     // An hour ago, and the hub has not said a word about it.
     room.clock.set(room.task(id).await.unwrap().due_at.unwrap());
     let Look::Document(mut missed) = naming_hub(&["b", "a", "old"]) else {
@@ -347,7 +354,7 @@ async fn ss_08_a_source_whose_host_asked_for_a_wait_is_not_due(fixture: Fixture)
     assert_eq!(source.stats.check_count, 0, "no request was made");
     assert!(source.recent.looks().is_empty());
     assert_eq!(next_look_at(&source, task.as_ref()), Some(until));
-    let why = next_look(&source, task.as_ref(), room.clock.now());
+    let why = next_look(&source, task.as_ref(), room.clock.now(), Lang::English);
     assert!(why.contains("its host asked for a wait"), "{why}");
     let pinged = room.sources.ping(id, "ada").await.unwrap();
     assert_eq!(pinged, Some(until), "a ping does not hurry a host");

@@ -263,7 +263,7 @@ impl From<Problem> for Refused {
     fn from(problem: Problem) -> Self {
         Self {
             success: false,
-            error: problem.detail.clone(),
+            error: problem.detail.to_string().into(),
             problem,
             task: None,
         }

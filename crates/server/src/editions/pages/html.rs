@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 
 use super::{search, template, view};
 use crate::prelude::*;
-use crate::ui::lang::{Lang, say};
 use crate::ui::links::reader;
+use almanack_core::{lang::Lang, say};
 
 pub(super) const STYLE: &str = include_str!("style.css");
 /// Titles of an edition on the index.

@@ -3,6 +3,7 @@
 //! The store finds the editions by one word, the longest; here the stories are found by all of
 //! them. Words are letters and digits: the store searches the inputs as they are kept.
 
+use almanack_core::both;
 use almanack_core::{
     edition::{EditionId, document::Printed},
     percent,
@@ -107,7 +108,10 @@ async fn found_in(
     let asked = query.q.unwrap_or_default();
     let asked = asked.trim();
     if asked.chars().count() > QUERY_CHARS_MAX {
-        let detail = format!("q must have at most {QUERY_CHARS_MAX} characters");
+        let detail = both!(
+            "q must have at most {QUERY_CHARS_MAX} characters",
+            "q 最多 {QUERY_CHARS_MAX} 个字符"
+        );
         return Err(Problem::invalid("q", detail).into());
     }
     let results = find(editions, asked, before).await?;

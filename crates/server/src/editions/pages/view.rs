@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use self::words::{discussion, instant, instead, instead_of_comments, points_of, remark_on};
 use super::html::{host, is_web, language};
-use crate::ui::lang::Lang;
 use crate::ui::links::reader;
+use almanack_core::lang::Lang;
 
 pub(super) use self::words::{day, reading_time, story_count};
 

@@ -3,7 +3,7 @@ use jiff::{ToSpan, tz::TimeZone};
 use proptest::prelude::*;
 
 use super::*;
-use crate::ui::lang::Lang;
+use almanack_core::lang::Lang;
 
 const FRAME: Frame<'static> = Frame {
     id: "r",

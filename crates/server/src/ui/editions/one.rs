@@ -106,7 +106,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         (section("state", lang.pick("Status", "状态"), &html! {
             (steps::draw(viewer, &account.edition, Some(status)))
             (desk::standing(viewer, &account.edition))
-            @if let Some(reason) = &account.edition.reason { p class="warning" { (lang.english(reason)) } }
+            @if let Some(reason) = &account.edition.reason { p class="warning" { (english(lang, reason)) } }
             (known(viewer, status))
         }))
         (section("stories", lang.pick("Stories", "文章"), &stories))
@@ -199,7 +199,7 @@ fn stories(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
             td {
                 @if let Some(note) = story.written.note { (words::note(lang, note)) }
                 @if let Some(cause) = story.written.degraded_by { " (" (words::cause(lang, cause)) ")" }
-                @if let Some(error) = &story.error_message { " " span class="bad" { (lang.english(error)) } }
+                @if let Some(error) = &story.error_message { " " span class="bad" { (english(lang, error)) } }
                 @if story.written.note.is_none() && story.error_message.is_none() { (dash()) }
                 " " (prompts::others(lang, editions.outside.writer.prompts(), story))
             }
@@ -255,7 +255,7 @@ fn batches(viewer: &Viewer, status: &Status, budget: u32) -> Markup {
         }
         "Started", "开始" { td { (viewer.at(batch.started_at)) } }
         "Took", "耗时" { td class="narrow" { (or_dash(took(batch).as_deref())) } }
-        "Error", "错误" { td { (or_dash(batch.error_message.as_ref().map(|it| lang.english(it)))) } }
+        "Error", "错误" { td { (or_dash(batch.error_message.as_ref().map(|it| english(lang, it)))) } }
     };
     let spent = account.batches.iter().map(|batch| burn::Batch {
         name: name(batch.index),
@@ -295,7 +295,7 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
         "Receipt", "回执" { td { (or_dash(delivery.receipt.as_ref().map(|it| outside(it, it)))) } }
         "Detail", "说明" {
             td {
-                (or_dash(delivery.detail.as_ref().map(|it| lang.english(it))))
+                (or_dash(delivery.detail.as_ref().map(|it| english(lang, it))))
                 @if let Some(at) = delivery.retry_at.filter(|_| !delivery.state.is_settled()) {
                     br; (lang.pick("next attempt ", "下次尝试 ")) (viewer.at(at))
                 }
@@ -357,8 +357,8 @@ fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
     };
     table! { lang; "Alerts", "告警"; or "No alerts.", "没有告警。";
         for (alert in sorted) tr()
-        "Alert", "告警" { th scope="row" { (badge(class(alert), &lang.alert(alert))) } }
-        "What", "内容" { td { (lang.english(&alert.detail)) } }
+        "Alert", "告警" { th scope="row" { (badge(class(alert), &alert.say(lang))) } }
+        "What", "内容" { td { (said(lang, &alert.detail)) } }
         "Since", "开始" { td { (viewer.at(alert.opened_at)) } }
         "Until", "结束" {
             td {

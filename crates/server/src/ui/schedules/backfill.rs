@@ -66,7 +66,10 @@ async fn plan(
 }
 
 fn pace(text: Option<&str>) -> Result<SignedDuration> {
-    let detail = "pace must be a duration such as 1s or 5m";
+    let detail = both!(
+        "pace must be a duration such as 1s or 5m",
+        "pace 必须是时长，如 1s 或 5m"
+    );
     let unreadable = |_| Problem::new(Code::InvalidValue, detail).at("pace");
     let pace = text.map(|text| text.trim().parse().map_err(unreadable));
     check_pace(pace.transpose()?.unwrap_or(PACE_DEFAULT))

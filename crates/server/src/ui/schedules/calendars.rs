@@ -42,7 +42,7 @@ fn standing(viewer: &Viewer, it: &CalendarView) -> Markup {
     let problem = it.problem.as_ref().or(it.reading.error.as_ref());
     html! {
         @if let Some(problem) = problem {
-            div class="wrong" { (lang.english(problem)) }
+            div class="wrong" { (english(lang, problem)) }
             @if let Some(read_at) = it.reading.read_at {
                 div class="hint" { (lang.pick("last read ", "上次读取 ")) (viewer.at(read_at)) }
             }

@@ -66,7 +66,12 @@ pub(crate) async fn save(Named(name): Named, filled: Filled<Fields>) -> Answer {
     let Filled(state, viewer, mut form) = filled;
     let schedule = find(&state, &name).await?;
     form.set("name", name.as_str());
-    let missing = |_| Problem::new(Code::InvalidValue, "the form has no revision");
+    let missing = |_| {
+        Problem::new(
+            Code::InvalidValue,
+            both!("the form has no revision", "表单中没有修订"),
+        )
+    };
     let seen = Expected::Revision(form.get("revision").parse().map_err(missing)?);
     Draft::new(&viewer, Some(&schedule), &form)
         .answer(&state, seen)
@@ -139,7 +144,7 @@ impl<'a> Draft<'a> {
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let equivalent = self.equivalent(&name)?;
         Ok(section! { lang; "would", "Preview", "预览";
-            p { strong { (new.describe(words::language(lang))) } }
+            p { strong { (new.describe(lang)) } }
             (times::warnings(viewer, &new))
             @if let Some((old, runs_done)) = &old {
                 (times::compared(viewer, (old, *runs_done), &new))

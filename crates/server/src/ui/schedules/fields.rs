@@ -168,7 +168,10 @@ impl Fields {
             .map(|_| serde_json::from_str(self.get(name)));
         given.transpose().map_err(|error| {
             let path = format!("target.{name}");
-            let detail = format!("{path} must be valid JSON: {error}");
+            let detail = both!(
+                "{path} must be valid JSON: {error}",
+                "{path} 必须是有效的 JSON：{error}"
+            );
             Problem::new(Code::InvalidValue, detail).at(path)
         })
     }
@@ -253,7 +256,8 @@ fn shown(name: &str, value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::{lang::Lang, schedules::sheet::Sheet};
+    use crate::ui::schedules::sheet::Sheet;
+    use almanack_core::lang::Lang;
 
     /// The fields as a browser sends them: those that the form has, without line breaks in what has
     /// one line.

@@ -48,7 +48,7 @@ fn rows(
     let outcome = |(task, course): &(Task, Course)| {
         html! {
             a href=(task_path(&task.identity)) { (words::course(lang, course.outcome)) }
-            @if let Some(detail) = &course.detail { div class="hint" { (lang.english(detail)) } }
+            @if let Some(detail) = &course.detail { div class="hint" { (english(lang, detail)) } }
         }
     };
     let started = |(_, course): &(Task, Course)| course.started_at.map(|at| viewer.at(at));
@@ -143,6 +143,6 @@ fn verdict(lang: Lang, slot: &Slot) -> Markup {
                 div { (words::reason(lang, reason)) }
             },
         }
-        @if let Some(detail) = &slot.detail { div class="hint" { (lang.english(detail)) } }
+        @if let Some(detail) = &slot.detail { div class="hint" { (english(lang, detail)) } }
     }
 }

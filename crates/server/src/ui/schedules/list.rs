@@ -144,7 +144,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
 fn meaning(lang: Lang, line: &Line) -> Markup {
     let definition = line.schedule.definition.read().ok();
     html! {
-        @if let Some(ready) = &line.ready { div { (ready.describe(words::language(lang))) } }
+        @if let Some(ready) = &line.ready { div { (ready.describe(lang)) } }
         @if let Some(definition) = definition {
             div class="hint" { code { (definition.expression) } " " (definition.tz) " · " (words::target(lang, &definition.target)) }
             @if !definition.tags.is_empty() { div { (words::tags(&definition.tags)) } }

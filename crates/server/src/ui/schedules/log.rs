@@ -93,7 +93,7 @@ fn attempts(viewer: &Viewer, log: &RunLogView) -> Markup {
         "Ended", "结束" { td { (or_dash(it.finished_at.map(|at| viewer.at(at)))) } }
         "Node", "节点" { td { (or_dash(it.node.as_ref().map(|node| html! { (node) }))) } }
         "Result", "结果" {
-            td { (or_dash(it.ending.as_ref().map(|ending| lang.english(ending)))) }
+            td { (or_dash(it.ending.as_ref().map(|ending| english(lang, ending)))) }
         }
         "Printed", "输出" { td { (bytes(lang, it.printed_bytes)) } }
     };
@@ -126,7 +126,7 @@ fn text(viewer: &Viewer, log: &RunLogView, asked: Option<u64>) -> Markup {
         } @else {
             pre class="log" { (shown) }
         }
-        @if let (true, Some(ending)) = (log.ended, ending) { p { (lang.english(ending)) } }
+        @if let (true, Some(ending)) = (log.ended, ending) { p { (english(lang, ending)) } }
     }
 }
 

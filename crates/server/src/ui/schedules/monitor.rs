@@ -111,7 +111,7 @@ fn facts(viewer: &Viewer, watched: &Watched, keys: &MonitorKeys) -> Markup {
         "Status", "状态" {
             (status_badge(lang, watched.status))
             @if let Some(down) = &monitor.down {
-                div class="hint" { (lang.english(&down.detail)) }
+                div class="hint" { (english(lang, &down.detail)) }
             }
         }
         "Last ping", "最近通知" { (viewer.at_or_dash(monitor.last_ping_at)) }

@@ -110,7 +110,7 @@ fn meaning(lang: Lang, definition: &Definition, ready: Option<&Ready>) -> Markup
     let (expression, tz) = (definition.expression.as_str(), definition.tz.as_str());
     let pairs = [("expression", expression), ("tz", tz)];
     html! {
-        @if let Some(ready) = ready { div { strong { (ready.describe(words::language(lang))) } } }
+        @if let Some(ready) = ready { div { strong { (ready.describe(lang)) } } }
         div { code { (expression) } " " (tz) " "
             a href=(crate::ui::query::address("/ui/schedules/try", pairs)) { (lang.pick("Try it", "试写")) }
         }

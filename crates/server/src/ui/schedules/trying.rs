@@ -3,7 +3,7 @@
 //! The form is sent by GET, so that it works without the script and an expression can be shared as
 //! a link. With the script (`data-try`), the live parts follow the input.
 
-use super::{times, words};
+use super::times;
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 
@@ -59,7 +59,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let pairs = [("expression", expression), ("tz", tz)];
     let make = address("/ui/schedules/new", pairs);
     section! { lang; "meaning", "Meaning", "含义";
-        p role="status" { strong { (ready.describe(words::language(lang))) } }
+        p role="status" { strong { (ready.describe(lang)) } }
         (times::warnings(viewer, ready))
         (times::times(viewer, ready, &next, lang.pick("Next times", "接下来的时间")))
         @if viewer.may(Scope::Operate) {
@@ -74,15 +74,15 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
 /// Why it was refused; for an expression with the position and a correction.
 pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup {
     let Some(misread) = problem.misread() else {
-        return html! { p id="refused" class="wrong" role="alert" { (lang.english(&problem.detail)) } };
+        return html! { p id="refused" class="wrong" role="alert" { (said(lang, &problem.detail)) } };
     };
     let repaired = misread.repaired.as_deref();
     let repaired = repaired.filter(|repaired| *repaired != expression);
     html! {
         div id="refused" class="wrong" role="alert" {
-            p { (lang.english(&misread.message)) }
+            p { (said(lang, &misread.message)) }
             @if let Some([start, end]) = misread.span { pre { code { (pointed(expression, start, end)) } } }
-            @if let Some(hint) = &misread.hint { p { (lang.pick("Hint: ", "提示：")) (lang.english(hint)) } }
+            @if let Some(hint) = &misread.hint { p { (lang.pick("Hint: ", "提示：")) (said(lang, hint)) } }
             @if let Some(repaired) = repaired {
                 p { (lang.pick("Did you mean ", "您是不是要写 "))
                     a href=(address(HERE, [("expression", repaired)])) { code { (repaired) } }

@@ -42,12 +42,13 @@ pub(crate) async fn show(
 }
 
 async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Timestamp) -> Page {
-    let answer = state.schedules.why(&schedule.name, at).await?;
-    let (lang, at) = (viewer.lang, at.to_string());
+    let lang = viewer.lang;
+    let answer = state.schedules.why(&schedule.name, at, lang).await?;
+    let at = at.to_string();
     let call = super::api(&schedule.name, &address("/why", [("at", at.as_str())]));
     Ok(html! {
         div class="answer" {
-            p { (lang.english(&answer.sentence)) }
+            p { (answer.sentence) }
             @if let Some(task) = &answer.firing {
                 p { (lang.pick("Firing: ", "对应的触发："))
                     a href=(task_path(&task.identity)) { (task.identity.subject) } " "

@@ -5,18 +5,10 @@ use almanack_core::plan::{
     self, CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Trigger, Verdict,
     pings::Phase,
 };
-use almanack_core::schedule::{ClockChange, Effect, Field, Language, Lint};
+use almanack_core::schedule::{ClockChange, Effect, Lint};
 use almanack_core::target::Target;
 
 use crate::ui::prelude::*;
-
-/// The language for core's description of an expression.
-pub(crate) fn language(lang: Lang) -> Language {
-    match lang {
-        Lang::English => Language::English,
-        Lang::Chinese => Language::Chinese,
-    }
-}
 
 /// A state as a badge.
 pub(crate) fn state(lang: Lang, state: &State) -> Markup {
@@ -52,7 +44,7 @@ pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
                 @if let Some(until) = pause.until { div { (lang.pick("until ", "直到 ")) (viewer.instant(until)) } }
                 (note(pause.note.as_deref()))
             },
-            State::Parked { reason, .. } => { div class="hint" { (lang.english(reason)) } },
+            State::Parked { reason, .. } => { div class="hint" { (english(lang, reason)) } },
         }
     }
 }
@@ -80,7 +72,7 @@ pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
             },
             State::Parked { since, reason } => {
                 div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) }
-                div class="wrong" { (lang.english(reason)) }
+                div class="wrong" { (english(lang, reason)) }
             },
             State::Removed { since } | State::Done { since } => { div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) } },
         }
@@ -195,88 +187,17 @@ pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
 
 /// A warning about a schedule.
 pub(crate) fn advice(viewer: &Viewer, lint: &plan::Lint) -> Markup {
-    let lang = viewer.lang;
-    if let plan::Lint::Expression(of_expression) = lint {
-        return self::lint(viewer, of_expression);
+    // Instants in core's sentences are UTC; here they are in the reader's zone.
+    if let plan::Lint::Expression(Lint::InGap { at, moved }) = lint {
+        let text = words! { viewer.lang, *moved;
+            true => "The clocks skip this time once a year; it moves to the end of the gap: ",
+                "调整时钟时会跳过该时间一次，改在跳变结束时触发：";
+            false => "The clocks skip some of these times; the gap ends ",
+                "调整时钟时会跳过其中一些时间；跳变结束于 ";
+        };
+        return html! { (text) (viewer.at(*at)) };
     }
-    let in_chinese = match lint {
-        plan::Lint::Expression(_) | plan::Lint::Over => "没有未来的时间：不会再触发".to_owned(),
-        plan::Lint::AllLeftOut => "日历与静默时段排除了今后的所有时点：不会触发".to_owned(),
-        plan::Lint::ReportAfterTimeLimit => {
-            "report_within 比 run_timeout 长，触发会先因时限而结束；请增大 run_timeout".to_owned()
-        }
-        plan::Lint::SameTask => "每次触发都请求同一个任务：等待中的会被改期，运行中的会重新开始，\
-            一旦成功，之后的触发都会失败；请在主体中加入 {slot} 或 {date}"
-            .to_owned(),
-        plan::Lint::SameTaskOfDay => {
-            "同一天的触发都请求同一个任务，一旦成功，当天之后的触发都会失败；请在主体中加入 {slot}"
-                .to_owned()
-        }
-        plan::Lint::NoTimeToRetry => {
-            "retry.backoff 比 retry_for 长，失败的触发可能不会重试；请增大 retry_for".to_owned()
-        }
-        plan::Lint::UnknownChannel { name } => {
-            format!("配置中没有告警渠道 {name}；所列渠道都不存在时，其告警发往所有渠道")
-        }
-    };
-    html! { (lang.pick(&lint.to_string(), &in_chinese)) }
-}
-
-/// A warning about an expression.
-fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
-    match (lint, viewer.lang) {
-        // Instants in core's sentences are UTC; here they are in the reader's zone.
-        (Lint::InGap { at, moved }, _) => {
-            let text = words! { viewer.lang, *moved;
-                true => "The clocks skip this time once a year; it moves to the end of the gap: ",
-                    "调整时钟时会跳过该时间一次，改在跳变结束时触发：";
-                false => "The clocks skip some of these times; the gap ends ",
-                    "调整时钟时会跳过其中一些时间；跳变结束于 ";
-            };
-            html! { (text) (viewer.at(*at)) }
-        }
-        (_, Lang::English) => html! { (lint) },
-        (_, Lang::Chinese) => html! { (in_chinese(lint)) },
-    }
-}
-
-fn in_chinese(lint: &Lint) -> String {
-    match lint {
-        Lint::EitherDay => {
-            "“日”和“星期”都有限制：满足其一即触发（在星期前加 `+` 表示两者都要满足）".to_owned()
-        }
-        Lint::StepIsRestriction { field } => {
-            let field = field_in_chinese(*field);
-            format!("{field}：步长在这里算作限制，满足其一即触发；其他 cron 要求两者都满足")
-        }
-        Lint::UnevenStep { field, step } => {
-            format!(
-                "{}：{step} 不能整除该字段，最后一步较短",
-                field_in_chinese(*field)
-            )
-        }
-        Lint::LargeStep { field, step } => {
-            format!("{}：步长 {step} 只剩下第一个值", field_in_chinese(*field))
-        }
-        Lint::SkipsMonths { day } => format!("没有 {day} 日的月份会被跳过（`L` 表示当月最后一天）"),
-        Lint::InGap { .. } => "调整时钟时会跳过其中一些时间".to_owned(),
-        Lint::EveryMinute => "每天每分钟都会触发".to_owned(),
-        Lint::Frequent { round_s } => format!("触发间隔短于 {round_s} 秒"),
-        Lint::PastYear { year } => format!("{year} 年已经过去"),
-        Lint::NeverFires => "没有符合的日期：永远不会触发".to_owned(),
-    }
-}
-
-fn field_in_chinese(field: Field) -> &'static str {
-    match field {
-        Field::Second => "秒",
-        Field::Minute => "分",
-        Field::Hour => "时",
-        Field::Day => "日",
-        Field::Month => "月",
-        Field::Weekday => "星期",
-        Field::Year => "年",
-    }
+    html! { (lint.say(viewer.lang)) }
 }
 
 /// The effect of a clock change on a time.

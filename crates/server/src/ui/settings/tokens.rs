@@ -124,7 +124,8 @@ impl Fields {
     fn make(&self, viewer: &Viewer) -> Result<(&str, Scope, Option<Timestamp>), Markup> {
         let lang = viewer.lang;
         let name = self.name.as_deref().unwrap_or_default().trim();
-        token::check_name(name).map_err(|invalid| lang.english(&format!("a token's {invalid}")))?;
+        token::check_name(name)
+            .map_err(|invalid| english(lang, &format!("a token's {invalid}")))?;
         let no_scope = || html! { (lang.pick("Choose a scope.", "请选择权限。")) };
         let scope = self.scope.as_deref().and_then(Scope::parse);
         let scope = scope.ok_or_else(no_scope)?;
@@ -179,7 +180,10 @@ pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Vie
 }
 
 fn no_such(name: &str) -> Problem {
-    let detail = format!("no valid token is called `{name}`");
+    let detail = both!(
+        "no valid token is called `{name}`",
+        "没有名为 `{name}` 的有效令牌"
+    );
     Problem::new(Code::NoSuchPath, detail)
 }
 

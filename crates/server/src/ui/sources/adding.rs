@@ -33,7 +33,7 @@ pub(crate) struct Chosen {
 pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Problem>) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
-        @if let Some(problem) = wrong { p class="wrong" role="alert" id="add-wrong" { (lang.english(&problem.detail)) } }
+        @if let Some(problem) = wrong { p class="wrong" role="alert" id="add-wrong" { (said(lang, &problem.detail)) } }
         div class="fields" {
             label class="wide" { (pick!(lang; "Address of a feed, or of a site that links to one",
                 "订阅源地址，或链接到订阅源的网站地址"))
@@ -113,7 +113,7 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
         address
     } else {
         let found = candidates(state, &address, &Options::default()).await?;
-        let none = "no feed found at this address";
+        let none = both!("no feed found at this address", "此地址没有订阅源");
         match &found[..] {
             [] => return Err(Problem::new(Code::Unreachable, none)),
             [only] => only.address.clone(),
@@ -126,7 +126,10 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
     match answer.transpose()? {
         Some(Added::New(id)) => Ok(Found::Source(id, "added")),
         Some(Added::Exists(id)) => Ok(Found::Source(id, "there")),
-        None => Err(Problem::new(Code::Internal, "the answer is missing")),
+        None => Err(Problem::new(
+            Code::Internal,
+            both!("the answer is missing", "缺少应答"),
+        )),
     }
 }
 
@@ -220,7 +223,7 @@ pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added>)]) -> Mar
         };
         let more = match answer {
             Ok(Added::New(id) | Added::Exists(id)) => numbered(lang, *id),
-            Err(problem) => lang.english(&problem.detail),
+            Err(problem) => said(lang, &problem.detail),
         };
         html! { (badge) " " (more) }
     };

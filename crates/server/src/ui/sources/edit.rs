@@ -123,7 +123,7 @@ fn result(viewer: &Viewer, shown: &PreviewView) -> Markup {
         p role="status" { (say!(lang; "Entries found: {count}. Nothing has been stored.", "找到 {count} 个条目，尚未存储任何内容。")) }
         @if let Some(title) = &shown.title { p { (lang.pick("Its own title: ", "自身标题：")) q lang="" { (title) } } }
         @if !shown.warnings.is_empty() {
-            ul class="warning" { @for warning in &shown.warnings { li { (lang.english(warning)) } } }
+            ul class="warning" { @for warning in &shown.warnings { li { (english(lang, warning)) } } }
         }
         (entries)
         @if more > 0 { p class="hint" { (say!(lang, "Not shown: {more} more.", "另有 {more} 个条目未显示。")) } }

@@ -117,7 +117,7 @@ pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
                 a href=(only("failure", class.as_str())) aria-label=(label(*class, *count)) { (count) }
             }
         }
-        "Meaning", "含义" { td { (lang.english(meaning(*class))) } }
+        "Meaning", "含义" { td { (meaning(*class, lang)) } }
     };
     html! {
         @if !failures.is_empty() { (section("failures", lang.pick("Failures by class", "失败分类"), &rows)) }

@@ -95,8 +95,8 @@ fn list(
         "Hit rate", "命中率" [wide] { td class="number" { (or_dash(source.hit_rate().map(percent))) } }
         "Next check", "下次检查" { td class="flat" { (viewer.at_or_dash(next_look_at(source, task.as_ref()))) } }
         "Why then", "原因" [mid] {
-            @let why = next_look(source, task.as_ref(), viewer.now);
-            td class="line why" title=(why) { (lang.english(reason(&why))) }
+            @let why = next_look(source, task.as_ref(), viewer.now, lang);
+            td class="line why" title=(why) { (reason(lang, &why)) }
         }
     };
     let first = filter.asked.cursor.as_ref().map(|_| filter.href(None));
@@ -108,9 +108,13 @@ fn list(
 }
 
 /// A sentence without the instant that it begins with; that has a column.
-fn reason(why: &str) -> &str {
-    let rest = why.strip_prefix("Next check at ");
-    let reason = rest.and_then(|rest| rest.split_once(": "));
+fn reason(lang: Lang, why: &str) -> &str {
+    let (begin, colon) = match lang {
+        Lang::English => ("Next check at ", ": "),
+        Lang::Chinese => ("下一次检查在 ", "："),
+    };
+    let rest = why.strip_prefix(begin);
+    let reason = rest.and_then(|rest| rest.split_once(colon));
     reason.map_or(why, |(_, reason)| reason)
 }
 

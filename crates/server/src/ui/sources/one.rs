@@ -2,7 +2,7 @@
 
 use almanack_core::source::State as SourceState;
 use almanack_core::source::entry::Entry;
-use almanack_core::source::hub::Reach;
+use almanack_core::source::hub::{self, Reach};
 use almanack_core::source::options::Options;
 use almanack_core::source::reading::Reading;
 use almanack_core::source::recent::PastLook;
@@ -118,7 +118,7 @@ fn state(viewer: &Viewer, source: &Source) -> Markup {
                 " " (viewer.at(*since))
                 @if let Some(note) = note { ": " q lang="" { (note) } }
             },
-            SourceState::Ended { since, reason } => { " " (viewer.at(*since)) ": " (viewer.lang.english(reason)) },
+            SourceState::Ended { since, reason } => { " " (viewer.at(*since)) ": " (english(viewer.lang, reason)) },
         }
     }
 }
@@ -155,7 +155,7 @@ fn read_as(lang: Lang, source: &Source) -> Markup {
     let reading = &source.definition.reading;
     html! {
         (words::source_type(lang, reading.source_type()))
-        @if *reading != Reading::Feed { " (" (lang.english(&reading.to_string())) ")" }
+        @if *reading != Reading::Feed { " (" (english(lang, &reading.to_string())) ")" }
     }
 }
 
@@ -206,16 +206,17 @@ fn why(
     (believed, reach): (&Believed, Reach),
 ) -> Markup {
     let lang = viewer.lang;
-    let asked = requests(&source.memory.hints);
+    let asked = requests(&source.memory.hints, lang);
+    let hub = source.memory.publisher.hub.as_ref();
     let known = facts! { lang;
         "Active policy", "生效的策略" { code { (believed.policy) } }
         "Expected", "预计" { (expected(viewer, believed)) }
         "Considered silent", "视为沉默" { (silence(viewer, source, believed)) }
     };
     html! {
-        p { strong { (lang.english(&next_look(source, task, viewer.now))) } }
+        p { strong { (next_look(source, task, viewer.now, lang)) } }
         (known)
-        @if let Some(pushed) = push::sentence(viewer, source, reach) { p { (pushed) } }
+        @if let Some(pushed) = hub::sentence(hub, reach, viewer.now, lang) { p { (pushed) } }
         @if believed.damaged {
             p class="warning" { (pick!(lang;
                 "The learned rhythm is damaged. It is being learned again; until then the source is checked at a fixed interval.",
@@ -223,7 +224,7 @@ fn why(
         }
         @if !asked.is_empty() {
             h3 { (lang.pick("Publisher's limits", "发布者的要求")) }
-            ul { @for request in &asked { li { (lang.english(request)) } } }
+            ul { @for request in &asked { li { (request) } } }
         }
         (Equivalent::act("GET", "source", source.id, "why").show(viewer))
     }
@@ -268,9 +269,9 @@ fn failure(viewer: &Viewer, source: &Source) -> Option<Markup> {
         div class="wrong" {
             p {
                 @if let Some(class) = class { strong { (words::failure(lang, class)) } " " code { (class) } ": " }
-                (lang.english(detail))
+                (english(lang, detail))
             }
-            @if let Some(class) = class { p { (lang.english(meaning(class))) } }
+            @if let Some(class) = class { p { (meaning(class, lang)) } }
             p {
                 (say!(lang, "Failures in a row: {times}.", "连续失败 {times} 次。"))
                 @if let Some(until) = stats.backoff_until {

@@ -84,7 +84,7 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
             "新增 {added} 个，已存在 {there} 个，被拒绝 {refused} 个。")) }
         @if !broken.is_empty() {
             h2 { (lang.pick("Lines without a source", "不含信源的行")) }
-            ul { @for line in broken.iter().take(SHOWN) { li { (lang.english(line)) } } }
+            ul { @for line in broken.iter().take(SHOWN) { li { (english(lang, line)) } } }
         }
         h2 { (lang.pick("Line by line", "逐行结果")) }
         @if all > SHOWN { p class="hint" { (say!(lang; "Showing the first {SHOWN} of {all}.",

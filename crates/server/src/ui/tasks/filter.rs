@@ -155,7 +155,10 @@ fn instant(given: Option<&str>, zone: &str) -> Result<Option<Timestamp>> {
 pub(crate) fn text(given: Option<&str>) -> Result<Option<String>> {
     let given = filled(given);
     if given.is_some_and(|text| text.contains(char::is_control)) {
-        let detail = "the search text must not contain control characters";
+        let detail = both!(
+            "the search text must not contain control characters",
+            "搜索文字不能含控制字符"
+        );
         return Err(Problem::new(Code::InvalidQuery, detail));
     }
     Ok(given.map(str::to_owned))

@@ -85,7 +85,7 @@ fn is_shown(alert: &alert::Alert) -> bool {
 fn watch(viewer: &Viewer, alert: &alert::Alert) -> Markup {
     let lang = viewer.lang;
     let class = BAD.filter(|_| alert.severity == Severity::Critical);
-    let sentence = html! { (lang.alert(alert)) ": " (lang.english(&alert.detail)) };
+    let sentence = html! { (alert.say(lang)) ": " (said(lang, &alert.detail)) };
     let href = match &alert.key.about {
         About::Schedule(name) => links::schedule(name),
         About::Source(id) => links::source(*id),
@@ -186,7 +186,7 @@ fn parked(viewer: &Viewer, day: &Day) -> Vec<Markup> {
         };
         let name = &schedule.name;
         let text = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
-        let sentence = html! { (text) ": " (lang.english(reason)) };
+        let sentence = html! { (text) ": " (english(lang, reason)) };
         let href = links::schedule(name);
         Some(want(viewer, BAD, sentence, href, *since))
     });

@@ -50,11 +50,11 @@ async fn store() -> SqliteStore {
     store
 }
 
-async fn guarded() -> World {
+pub(super) async fn guarded() -> World {
     World::with(store().await, Access::Tokens)
 }
 
-async fn by_password(browser: &mut Browser<'_>, name: &str, password: &str) -> Answer {
+pub(super) async fn by_password(browser: &mut Browser<'_>, name: &str, password: &str) -> Answer {
     let fields = [("name", name), ("password", password)];
     browser.fill(SIGN_IN, SIGN_IN, &fields).await
 }

@@ -24,7 +24,7 @@ fn alert(rule: Rule, source: i64, opened_at: Timestamp) -> Alert {
             about: About::Source(SourceId(source)),
         },
         severity: Severity::Warning,
-        detail: "「静默」 it's quiet".to_owned(),
+        detail: almanack_core::both!("it's quiet", "「静默」"),
         opened_at,
         cool_down_since: None,
         closed_at: None,
@@ -64,7 +64,7 @@ pub(crate) async fn an_alert_is_kept_with_every_field(store: Arc<dyn Store>) {
         assert_eq!(write(&*store, &new).await, DONE);
         let full = Alert {
             severity: Severity::Critical,
-            detail: "other".to_owned(),
+            detail: "other".into(),
             cool_down_since: Some(at(40)),
             closed_at: Some(at(50)),
             returns: 7,

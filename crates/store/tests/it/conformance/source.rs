@@ -41,7 +41,7 @@ pub(crate) async fn ss_01_a_new_source_is_due_at_once(store: Arc<dyn Store>) {
 pub(crate) async fn a_taken_address_names_who_has_it(store: Arc<dyn Store>) {
     let kept = followed(&*store, source("b")).await;
     let requests = ["c", "b", "a", "c", "b"].map(|name| Source {
-        reason: Some("again".to_owned()),
+        reason: Some("again".into()),
         ..source(name)
     });
     let added = store.add_sources(requests.to_vec()).await.unwrap();
@@ -224,7 +224,7 @@ fn full() -> Source {
         });
     }
     full.learned = (0..=255).chain(0..=255).collect();
-    full.reason = Some("every Monday".to_owned());
+    full.reason = Some(almanack_core::both!("every Monday", "每周一"));
     full.updated_at = at(5);
     full
 }
@@ -347,7 +347,7 @@ pub(crate) async fn a_null_byte_is_refused_or_kept(store: Arc<dyn Store>) {
         }
     }
     let next = source_of(&*store, seen.id).await;
-    let healthy = next_look(&next, at(2), |after| after.reason = Some("b".to_owned()));
+    let healthy = next_look(&next, at(2), |after| after.reason = Some("b".into()));
     assert_eq!(looked(&*store, healthy).await, Written::Done);
 }
 

@@ -8,7 +8,7 @@ use almanack_core::edition::{
 use jiff::civil::Date;
 
 use crate::prelude::*;
-use crate::ui::lang::{Lang, say, words};
+use almanack_core::{lang::Lang, say, words};
 
 pub(in crate::editions::pages) fn story_count(lang: Lang, count: usize) -> String {
     let noun = if count == 1 { "story" } else { "stories" };

@@ -134,7 +134,10 @@ impl Edit {
             return Ok(None);
         };
         let needed = |value: &Option<String>, name| {
-            let detail = format!("reading {how} needs a rule for the {name} of an entry");
+            let detail = both!(
+                "reading {how} needs a rule for the {name} of an entry",
+                "按 {how} 读取时，需要条目 {name} 的规则"
+            );
             value.clone().ok_or_else(|| Problem::invalid(name, detail))
         };
         Ok(Some(match how {
@@ -162,7 +165,10 @@ impl Edit {
 
     fn options(&self) -> Result<Options> {
         let header = |line: &str| {
-            let detail = "write one header a line, as Name: value";
+            let detail = both!(
+                "write one header a line, as Name: value",
+                "每行写一个请求头，格式为 Name: value"
+            );
             let (name, value) = line
                 .split_once(':')
                 .ok_or_else(|| Problem::invalid("options.fetch.headers", detail))?;

@@ -8,6 +8,7 @@ mod verdicts;
 use std::collections::BTreeMap;
 
 use almanack_core::{
+    lang::Lang,
     plan::{EXCLUDED_EVERY, Schedule, ScheduleName, Slot, State, Verdict},
     store::LedgerPage,
 };
@@ -174,7 +175,9 @@ async fn check_why(world: &World, schedule: &Schedule, rows: &[Slot]) -> Result<
     let zones = std::sync::Arc::clone(&world.zones);
     let schedules = Schedules::new(std::sync::Arc::clone(&world.store), clock, zones);
     for row in rows.iter().step_by(ASKED) {
-        let answer = schedules.why(&schedule.name, row.last_at).await;
+        let answer = schedules
+            .why(&schedule.name, row.last_at, Lang::English)
+            .await;
         let sentence = answer.map_err(|error| error.to_string())?.sentence;
         if !words(row.verdict)
             .iter()
