@@ -122,7 +122,7 @@ fn said(lang: Lang, state: MailState) -> &'static str {
 fn detail(viewer: &Viewer, mail: &Mail) -> Markup {
     let lang = viewer.lang;
     html! {
-        (or_dash(mail.detail.as_ref().map(|it| lang.english(it))))
+        (or_dash(mail.detail.as_ref().map(|it| english(lang, it))))
         @if let Some(at) = mail.retry_at { br; (lang.pick("next attempt ", "下次尝试 ")) (viewer.at(at)) }
     }
 }

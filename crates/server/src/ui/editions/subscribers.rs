@@ -286,7 +286,7 @@ fn outcome(lang: Lang, done: &Imported) -> Markup {
     html! {
         p role="status" { (say!(lang; "{added} added, {existing} existed, {ended} stay unsubscribed, {refused} refused.",
             "新增 {added}，已存在 {existing}，保持退订 {ended}，被拒绝 {refused}。")) }
-        @if !problems.is_empty() { ul { @for problem in problems { li { (lang.english(problem)) } } } }
+        @if !problems.is_empty() { ul { @for problem in problems { li { (english(lang, problem)) } } } }
     }
 }
 
