@@ -11,7 +11,7 @@ const SEEDS: u64 = 9;
 #[test]
 fn ed_12_no_seed_loses_or_doubles_an_edition() {
     // What goes wrong in a year is looked for below, in more seeds of fewer days.
-    no_seed_breaks(&seeds(SEEDS), &[], |seed| {
+    no_seed_breaks(&seeds("editions", SEEDS), &[], |seed| {
         simulate_editions(seed, &EditionOptions::default(), open).map(|story| story.log)
     });
 }
@@ -25,7 +25,7 @@ fn ed_42_no_seed_lets_out_what_nobody_approved() {
         days: 40,
         ..EditionOptions::default()
     };
-    no_seed_breaks(&seeds(36), &[], |seed| {
+    no_seed_breaks(&seeds("editions", 36), &[], |seed| {
         simulate_editions(seed, &options, open).map(|story| story.log)
     });
 }

@@ -46,7 +46,7 @@ fn narrow() -> Options {
 #[test]
 fn no_seed_breaks_a_limit_in_all() {
     for house in [wide(), narrow()] {
-        no_seed_breaks(&seeds(SEEDS / 50), &[], |seed| {
+        no_seed_breaks(&seeds("tasks", SEEDS / 50), &[], |seed| {
             simulate(seed, &house, open).map(|story| story.log)
         });
     }

@@ -40,7 +40,7 @@ fn house() -> Options {
 /// twice, counts what it did, and comes to its end, whichever nodes die on it.
 #[test]
 fn wk_04_wk_07_no_seed_breaks_a_pause_or_a_bulk_change() {
-    no_seed_breaks(&seeds(SEEDS / 20), &TROUBLES, |seed| {
+    no_seed_breaks(&seeds("tasks", SEEDS / 20), &TROUBLES, |seed| {
         simulate(seed, &house(), open).map(|story| story.log)
     });
 }

@@ -42,7 +42,7 @@ fn paced() -> Options {
 #[test]
 fn wk_05_no_seed_starts_more_than_a_rate_allows() {
     let troubles = ["ended: not_now"];
-    no_seed_breaks(&seeds(SEEDS / 50), &troubles, |seed| {
+    no_seed_breaks(&seeds("tasks", SEEDS / 50), &troubles, |seed| {
         simulate(seed, &paced(), open).map(|story| story.log)
     });
 }

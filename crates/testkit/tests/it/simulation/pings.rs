@@ -32,7 +32,9 @@ const TROUBLES: [&str; 9] = [
 
 #[test]
 fn dp_23_no_seed_misses_a_ping_or_invents_one() {
-    no_seed_breaks(&seeds(SEEDS), &TROUBLES, |seed| simulate_pings(seed, open));
+    no_seed_breaks(&seeds("pings", SEEDS), &TROUBLES, |seed| {
+        simulate_pings(seed, open)
+    });
 }
 
 /// Changes the writes on their way down.

@@ -36,7 +36,7 @@ const TROUBLES: [&str; 24] = [
 
 #[test]
 fn dp_16_no_seed_loses_or_doubles_a_slot() {
-    no_seed_breaks(&seeds(SEEDS), &TROUBLES, |seed| {
+    no_seed_breaks(&seeds("schedules", SEEDS), &TROUBLES, |seed| {
         simulate_schedules(seed, &ScheduleOptions::default(), open).map(|story| story.log)
     });
 }

@@ -38,7 +38,7 @@ fn house() -> Options {
 /// both are awake, and everything comes to its end.
 #[test]
 fn wk_01_no_seed_loses_or_doubles_pulled_work() {
-    no_seed_breaks(&seeds(SEEDS / 5), &TROUBLES, |seed| {
+    no_seed_breaks(&seeds("workers", SEEDS / 5), &TROUBLES, |seed| {
         simulate(seed, &house(), open).map(|story| story.log)
     });
 }
