@@ -1,7 +1,7 @@
 // People at work: pages stay live, times are moved by mouse and by keyboard, keys lead around.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, reader, shoot, stage } from "./browser.mjs";
+import { launch, reader, shoot, stage, violations } from "./browser.mjs";
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -224,8 +224,12 @@ test("keys lead around", async () => {
   await page.keyboard.press("j");
   await page.keyboard.press("k");
   assert.equal(await page.locator("tr.here").count(), 1);
-  await page.keyboard.press("/");
-  assert.ok(await page.locator("[data-search]").evaluate((it) => it === document.activeElement));
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("x");
+  assert.equal(await page.locator("tr.here input[type=checkbox]:checked").count(), 1, "the row is selected");
+  await page.keyboard.press("x");
+  await page.keyboard.press("f");
+  assert.ok(await page.locator("main [data-search]").evaluate((it) => it === document.activeElement));
   await page.keyboard.press("Escape");
   await page.locator("body").click({ position: { x: 2, y: 2 } });
   await page.keyboard.press("?");
@@ -234,9 +238,66 @@ test("keys lead around", async () => {
   await page.keyboard.press("Escape");
   assert.ok(!(await page.locator("#keys").evaluate((it) => it.open)));
   await page.keyboard.press("j");
-  await page.keyboard.press("o");
+  await page.keyboard.press("Enter");
   await page.waitForURL(/\/ui\/tasks\/[A-Z_]+\/./);
   await context.close();
+});
+
+describe("searching everything", () => {
+  const chosen = (page) => page.locator("#hits [aria-selected=true]");
+
+  test("the palette finds a task, a schedule and an action, by keys alone", async () => {
+    await put("palette:one", "2027-01-01T00:00:00Z");
+    const { context, page, seen } = await reader(browser);
+    for (const [key, typed, name, leads] of [
+      ["Control+k", "palette:", "palette:one", "**/ui/tasks/ARTICLE_PUBLISH/palette%3Aone"],
+      ["/", "nightly", "nightly-export", "**/ui/schedules/nightly-export"],
+      ["Meta+k", "new sched", "New schedule", "**/ui/schedules/new"],
+    ]) {
+      await page.goto(`${stage.open}/ui/nodes`);
+      await page.keyboard.press(key);
+      await page.keyboard.type(typed);
+      await chosen(page).filter({ hasText: name }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(leads);
+    }
+    assert.deepEqual(seen.problems, []);
+    await context.close();
+  });
+
+  test("it is a combobox: arrows choose, Escape closes and gives the focus back", async () => {
+    for (const lang of ["en", "zh-CN"]) {
+      const { context, page } = await reader(browser, { lang });
+      await page.goto(`${stage.open}/ui/schedules`);
+      await page.locator("#find input").click();
+      await page.locator("#hits [role=option]").nth(3).waitFor();
+      const active = () => page.getAttribute("#palette input", "aria-activedescendant");
+      assert.equal(await active(), "hit-0");
+      await page.keyboard.press("ArrowDown");
+      assert.equal(await active(), "hit-1");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("ArrowUp");
+      assert.equal(await chosen(page).getAttribute("id"), await page.locator("#hits [role=option]").last().getAttribute("id"));
+      assert.deepEqual(await violations(page), []);
+      await shoot(page, `palette.${lang}`);
+      await page.keyboard.type("nothing-is-called-this");
+      await page.locator("#palette [role=status]", { hasText: /./ }).waitFor();
+      assert.deepEqual(await violations(page), []);
+      await page.keyboard.press("Escape");
+      assert.ok(!(await page.locator("#palette").evaluate((it) => it.open)));
+      await context.close();
+    }
+  });
+
+  test("without scripts, the field leads to the page", async () => {
+    const { context, page } = await reader(browser, { scripts: false });
+    await page.goto(`${stage.open}/ui`);
+    await page.locator("#find input").fill("nightly");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: /^nightly-export/ }).click();
+    await page.waitForURL("**/ui/schedules/nightly-export");
+    await context.close();
+  });
 });
 
 test("language and theme are the reader's choice", async () => {

@@ -30,6 +30,7 @@ mod next;
 mod operations;
 mod radar;
 mod schedule;
+mod search;
 mod simulate;
 mod source;
 mod task;
@@ -42,8 +43,8 @@ mod world;
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 pub(crate) use self::{
     calendar::*, chain::*, edition::*, help::command, import::*, init::*, kind::*, monitor::*,
-    next::*, operations::*, radar::*, schedule::*, simulate::*, source::*, task::*, user::*,
-    work::*,
+    next::*, operations::*, radar::*, schedule::*, search::*, simulate::*, source::*, task::*,
+    user::*, work::*,
 };
 
 // Described by the package, as everything is in which it is installed.
@@ -160,6 +161,8 @@ pub(crate) enum Command {
     /// Show the load of the coming hours, and spread what starts at once
     #[command(after_help = radar::RADAR_HELP)]
     Radar(RadarArguments),
+    /// Find tasks, schedules, sources, entries, editions, settings and pages by name
+    Search(SearchArguments),
     /// Run everything that is due once, then exit
     Tick(TickArguments),
     /// Run a program for each task of pulled kinds

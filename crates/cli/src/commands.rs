@@ -53,6 +53,7 @@ mod progress;
 mod radar;
 mod schedule;
 mod schema;
+mod search;
 mod serve;
 mod simulate;
 mod source;
@@ -127,6 +128,7 @@ pub(crate) fn dispatch(
         Command::Schedule(command) => wait_for(schedule::run(&at, command, output)),
         Command::Monitor(command) => wait_for(monitor::run(&at, command, output)),
         Command::Radar(arguments) => wait_for(radar::run(&at, arguments, output)),
+        Command::Search(arguments) => wait_for(search::run(&at, arguments, output)),
         Command::Calendar(command) => wait_for(calendar::run(&at, command, output)),
         Command::Source(command) => wait_for(source::run(&at, command, output)),
         Command::Edition(command) => wait_for(edition::run(&at, command, output)),
@@ -173,6 +175,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
             | Command::Work(_)
             | Command::Radar(_)
             | Command::Simulate(_)
+            | Command::Search(_)
     ) || match &arguments.command {
         Command::Next(given) => given.names_calendars(),
         Command::Import(given) => given.apply,
@@ -182,7 +185,7 @@ fn server(arguments: &Arguments, environment: &BTreeMap<String, String>) -> Resu
     if !asks && flag.is_some() {
         let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "these commands take --server: task, kind, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why, work, radar, simulate, import --apply, next --except",
+            "these commands take --server: task, kind, schedule, monitor, calendar, source, edition, subscription, alert, token, user, why, work, radar, search, simulate, import --apply, next --except",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();

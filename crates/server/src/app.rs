@@ -31,7 +31,7 @@ use crate::prelude::*;
 use crate::{
     alerts, batch, bulk, calendars, editions, events, firings, health, inbox, kinds, language,
     lookup, metrics, monitors, newsletter, nodes, openapi, problem, radar, receipts, run_logs,
-    schedules, sources, subscriptions, tasks, tick, tokens, ui, users, work,
+    schedules, search, sources, subscriptions, tasks, tick, tokens, ui, users, work,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -134,6 +134,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(kinds::pause_kind))
         .routes(register!(kinds::resume_kind))
         .routes(register!(events::post_events))
+        .routes(register!(search::search))
         .routes(register!(receipts::get_receipt))
         .routes(register!(inbox::get_inbox))
         .routes(register!(schedules::list_schedules))

@@ -225,3 +225,19 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         Ok(Self(asked))
     }
 }
+
+/// Longest text that is searched for, in bytes.
+const TEXT_BYTES_MAX: usize = 200;
+
+/// A text to search for. Nothing that is stored contains control characters, and PostgreSQL refuses
+/// to search for a NUL.
+pub(crate) fn check_text(text: String, name: &str) -> Result<String> {
+    if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
+        let detail = both!(
+            "{name} must have at most {TEXT_BYTES_MAX} bytes and no control characters",
+            "{name} 最多 {TEXT_BYTES_MAX} 字节，不能含控制字符"
+        );
+        return Err(Problem::in_query(detail));
+    }
+    Ok(text)
+}

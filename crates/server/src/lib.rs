@@ -43,6 +43,7 @@ mod radar;
 mod receipts;
 mod run_logs;
 mod schedules;
+mod search;
 pub mod serve;
 mod sources;
 mod status;

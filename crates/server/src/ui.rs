@@ -33,6 +33,7 @@ mod radar;
 pub(crate) mod rows;
 pub(crate) mod schedules;
 mod settings;
+pub(crate) mod search;
 mod sign_in;
 mod sources;
 pub(crate) mod status;
@@ -133,6 +134,7 @@ fn inside() -> Router<Arc<AppState>> {
         .merge(settings::routes())
         .merge(sources::routes())
         .merge(editions::routes())
+        .merge(search::routes())
         .route("/ui/{*rest}", get(nothing))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
 }

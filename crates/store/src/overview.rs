@@ -13,8 +13,8 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use almanack_core::{
     reserved::internal_kinds,
     store::{
-        Activity, ActivityFilter, ClaimLine, Coming, Kinds, OverviewStore, Result, SlotLine,
-        StatusCount, TaskFilter, TaskLine,
+        Activity, ActivityFilter, ClaimLine, Coming, EXAMINED_MAX, Kinds, OverviewStore, Result,
+        SlotLine, StatusCount, TaskFilter, TaskLine,
     },
     task::TaskId,
 };
@@ -68,6 +68,19 @@ pub(crate) const COUNT_STATUSES: &str = concat!(
     " and ",
     not_of!("$2"),
     " group by t.status"
+);
+
+/// Current rows by subject, from `$1` to before `$2`. What is left out is left out by what the index
+/// holds, before a row is read.
+pub(crate) const SUBJECTS: &str = concat!(
+    "select ",
+    line_columns!(),
+    " from (select e.id from (select n.id, n.subject, n.kind from task n \
+     where n.is_current and n.subject >= $1 and n.subject < $2 \
+     order by n.subject, n.kind limit $3) e \
+     where replace(cast($4 as text), ' ' || e.kind || ' ', '') = $4 \
+     order by e.subject, e.kind limit $5) w join task t on t.id = w.id \
+     order by t.subject, t.kind"
 );
 
 /// What one lane has to do next.
@@ -268,6 +281,15 @@ impl<D: Database> OverviewStore for SqlStore<D> {
     async fn search_tasks(&self, filter: &TaskFilter) -> Result<Vec<TaskLine>> {
         self.ask(Read, "search tasks", filter.clone(), asked!(find::lines))
             .await
+    }
+
+    async fn find_subjects(&self, prefix: &str, limit: usize) -> Result<Vec<TaskLine>> {
+        // Behind everything that begins so: no character is greater.
+        let end = format!("{prefix}{}", char::MAX);
+        let internal = left_out(Kinds::Business);
+        let values = values![prefix, end, most(EXAMINED_MAX), internal, most(limit)];
+        let found = self.listed("find subjects", SUBJECTS, values, row::LINES);
+        found.await
     }
 
     async fn count_found(&self, filter: &TaskFilter) -> Result<u64> {

@@ -342,6 +342,7 @@ layered! {
     }
     OverviewStore {
         search_tasks(&filter: TaskFilter) -> Vec<TaskLine>;
+        find_subjects(&prefix: str, limit: usize) -> Vec<TaskLine>;
         count_found(&filter: TaskFilter) -> u64;
         count_statuses(among: usize, kinds: Kinds) -> Vec<StatusCount>;
         load_finished(from: Timestamp, until: Timestamp, limit: usize) -> Vec<TaskLine>;

@@ -89,6 +89,14 @@ const EXAMPLES: &[Example] = &[
             "almanack radar spread 2026-01-05T08:00:00Z --splay 2m --yes",
         ],
     ),
+    (
+        "search",
+        &[
+            "almanack search article:42",
+            "almanack search backup --json",
+            "almanack search night train --limit 20",
+        ],
+    ),
     ("tick", &["almanack tick", "almanack tick --budget 5m"]),
     (
         "work",

@@ -24,7 +24,15 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Understand",
-        &["why", "next", "simulate", "radar", "alert", "subscription"],
+        &[
+            "search",
+            "why",
+            "next",
+            "simulate",
+            "radar",
+            "alert",
+            "subscription",
+        ],
     ),
     (
         "Operate",

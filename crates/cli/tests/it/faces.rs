@@ -199,6 +199,6 @@ macro_rules! sessions {
 }
 
 sessions!(
-    backup calendar check clock edition help import init kind monitor names next radar schedule server simulate source
+    backup calendar check clock edition help import init kind monitor names next radar schedule search server simulate source
     task token user
 );

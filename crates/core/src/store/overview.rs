@@ -189,6 +189,11 @@ pub trait OverviewStore: Send + Sync {
     /// of those that have the first one.
     async fn search_tasks(&self, filter: &TaskFilter) -> Result<Vec<TaskLine>>;
 
+    /// Current rows whose subject begins with `prefix`, internal kinds left out, by subject and
+    /// kind, at most `limit`. Of the subjects that begin so, the first [`super::EXAMINED_MAX`] are
+    /// looked at: an index leads to them, however many tasks there are.
+    async fn find_subjects(&self, prefix: &str, limit: usize) -> Result<Vec<TaskLine>>;
+
     /// How many of these there are, on all pages.
     async fn count_found(&self, filter: &TaskFilter) -> Result<u64>;
 

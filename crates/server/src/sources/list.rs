@@ -8,10 +8,8 @@ use almanack_core::store::SourceFilter;
 use almanack_core::{both, lang::Say};
 
 use super::{STATES, parse_cursor, parse_type, shown, view::SourcesView};
+use crate::call::check_text;
 use crate::prelude::*;
-
-/// Longest search text, in bytes.
-const TEXT_BYTES_MAX: usize = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -118,16 +116,4 @@ fn parse_failure(text: &str) -> Result<FailureClass> {
 pub(crate) fn in_category(text: Option<&str>) -> Result<Option<String>> {
     let folder = text.and_then(folder);
     folder.map(|it| check_text(it, "category")).transpose()
-}
-
-/// PostgreSQL refuses to search for a NUL.
-fn check_text(text: String, what: &str) -> Result<String> {
-    if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
-        let detail = both!(
-            "{what} must have at most {TEXT_BYTES_MAX} bytes and no control characters",
-            "{what} 最多 {TEXT_BYTES_MAX} 字节，不能含控制字符"
-        );
-        return Err(Problem::in_query(detail));
-    }
-    Ok(text)
 }

@@ -1,15 +1,12 @@
 //! Finding tasks: the filter of lists, counts and bulk changes, in a query and in a body.
 
-use almanack_core::both;
 use almanack_core::lang::Say;
 use almanack_core::store::{CountBy, TaskCounts, TaskFilter};
 use almanack_core::task::{Kind, Status, Tags, TaskId};
 
 use super::body::parse_instant;
+use crate::call::check_text;
 use crate::prelude::*;
-
-/// Longest text that is searched for, in bytes.
-const ERROR_BYTES_MAX: usize = 200;
 
 /// The fields of a filter and those of one call: serde cannot both flatten and refuse unknown
 /// fields.
@@ -152,16 +149,9 @@ fn tags(given: Option<&str>) -> Result<Tags> {
     Tags::parse(&tags).map_err(|invalid| Problem::in_query(invalid.both()))
 }
 
-/// No subject contains control characters, and PostgreSQL refuses to search for a NUL.
 fn searched(given: Option<&str>, name: &str) -> Result<Option<String>> {
-    let fits = |text: &str| text.len() <= ERROR_BYTES_MAX && !text.contains(char::is_control);
-    if given.is_some_and(|text| !fits(text)) {
-        return Err(Problem::in_query(both!(
-            "{name} must have at most {ERROR_BYTES_MAX} bytes and no control characters",
-            "{name} 最多 {ERROR_BYTES_MAX} 字节，不能含控制字符"
-        )));
-    }
-    Ok(given.map(str::to_owned))
+    let given = given.map(str::to_owned);
+    given.map(|text| check_text(text, name)).transpose()
 }
 
 fn parse_cursor(text: &str) -> Result<TaskId> {

@@ -103,6 +103,7 @@ pub(crate) fn page(viewer: &Viewer, place: Place, title: &str, body: &Markup) ->
                     (body)
                 }
                 (foot(viewer))
+                @if viewer.requester.is_some() { (palette(lang)) }
                 (keys(lang))
             }
         }
@@ -128,6 +129,7 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
             }
             div class="tools" {
                 @if viewer.requester.is_some() {
+                    (search(lang))
                     button type="button" id="live" hidden aria-pressed="false"
                         data-on=(lang.pick("Live", "实时"))
                         data-off=(lang.pick("Paused", "已暂停"))
@@ -136,6 +138,31 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
                 (preferences::menu(viewer))
                 (whom(viewer))
             }
+        }
+    }
+}
+
+/// The way to the search over everything; the script opens the palette instead.
+fn search(lang: Lang) -> Markup {
+    let name = lang.pick("Search", "搜索");
+    html! {
+        form id="find" action=(super::search::PATH) role="search" aria-label=(lang.pick("Everything", "全部内容")) {
+            input type="search" name="q" aria-label=(name) placeholder=(name) autocomplete="off" spellcheck="false";
+            button type="submit" title={ (name) " (Ctrl K)" } aria-label=(name) { "⌕" }
+        }
+    }
+}
+
+/// The search over everything under keys; the script fills it from the page of the search.
+fn palette(lang: Lang) -> Markup {
+    let name = lang.pick("Search everything", "搜索全部内容");
+    html! {
+        dialog id="palette" aria-label=(name) {
+            input type="text" role="combobox" aria-label=(name) aria-controls="hits" aria-expanded="false" aria-autocomplete="list"
+                autocomplete="off" spellcheck="false" maxlength="200"
+                placeholder=(lang.pick("Task, schedule, source, setting, action…", "任务、日程、信源、设置、操作……"));
+            p role="status" class="empty" {}
+            div id="hits" role="listbox" aria-label=(lang.pick("Results", "结果")) hidden {}
         }
     }
 }
@@ -179,9 +206,11 @@ fn foot(viewer: &Viewer) -> Markup {
 /// The keyboard shortcuts; the script shows them at `?`.
 fn keys(lang: Lang) -> Markup {
     let others = options! { lang;
-        "j / k" => "next or previous row", "下一行或上一行";
-        "o" => "open the row", "打开该行";
-        "/" => "search", "搜索";
+        "Ctrl+K /" => "search everything", "搜索全部内容";
+        "f" => "filter this list", "筛选本列表";
+        "j k ↓ ↑" => "next or previous row", "下一行或上一行";
+        "o Enter" => "open the row", "打开该行";
+        "x" => "select the row", "选择该行";
         "p" => "pause or resume live updates", "暂停或继续实时更新";
         "?" => "this list", "显示本列表";
         "Esc" => "close", "关闭";
@@ -196,7 +225,7 @@ fn keys(lang: Lang) -> Markup {
                     }
                 }
                 @for (key, what) in others {
-                    div { dt { kbd { (key) } } dd { (what) } }
+                    div { dt { @for key in key.split(' ') { kbd { (key) } " " } } dd { (what) } }
                 }
             }
             form method="dialog" { button { (lang.pick("Close", "关闭")) } }

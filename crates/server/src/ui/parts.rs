@@ -168,7 +168,7 @@ impl<'a> Field<'a> {
         field.of_kind("text")
     }
 
-    /// The search field; the key `/` leads here.
+    /// The field that filters a list; the key `f` leads here.
     pub(crate) fn search(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
         Self::text(name, label, value).of_kind("search").wide()
     }

@@ -106,7 +106,7 @@ fn part(setting: &Configured) -> &str {
 }
 
 /// The settings that contain a text, ignoring ASCII case.
-fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configured> {
+pub(crate) fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configured> {
     let sought = sought.unwrap_or_default().trim().to_ascii_lowercase();
     let holds = |text: &str| text.to_ascii_lowercase().contains(&sought);
     let fits = |it: &&Configured| {

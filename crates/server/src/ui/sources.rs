@@ -18,7 +18,7 @@ mod one;
 mod opml;
 mod options;
 mod push;
-mod search;
+pub(crate) mod search;
 pub(crate) mod words;
 
 use crate::ui::prelude::*;
@@ -46,7 +46,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
 }
 
 /// The display name of a source: its name, or its address.
-fn called(source: &Source) -> &str {
+pub(crate) fn called(source: &Source) -> &str {
     let definition = &source.definition;
     match definition.name.trim() {
         "" => &definition.address,

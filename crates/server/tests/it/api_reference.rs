@@ -25,7 +25,8 @@ A refusal has one of these codes.
 ";
 
 /// The tags of operations in the order of the page, with their headings.
-const GROUPS: [(&str, &str); 20] = [
+const GROUPS: [(&str, &str); 21] = [
+    ("search", "Search"),
     ("tasks", "Tasks"),
     ("receipts", "Receipts"),
     ("kinds", "Kinds"),

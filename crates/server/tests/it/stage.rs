@@ -75,6 +75,7 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/settings",
     "/ui/api?q=receipt",
     "/ui/api/kinds",
+    "/ui/search?q=import",
 ];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,6 +13,7 @@ pub(crate) mod reading;
 mod reserved;
 mod schedules;
 mod settings;
+mod search;
 mod sign_in;
 mod size;
 mod sources;

@@ -7,7 +7,7 @@ use crate::{activity, claim, coming, overview, sign_in, task};
 
 /// Those that both databases share, and those of SQLite alone: these use their parameters in order,
 /// too.
-pub(super) const SHARED: [&str; 20] = [
+pub(super) const SHARED: [&str; 21] = [
     activity::CHANGES_SQLITE,
     activity::CREATIONS_SQLITE,
     activity::EDITS_SQLITE,
@@ -16,6 +16,7 @@ pub(super) const SHARED: [&str; 20] = [
     overview::COUNT_STATUSES,
     overview::PAST_CLAIMS,
     overview::SLOTS_BETWEEN,
+    overview::SUBJECTS,
     overview::UPCOMING,
     sign_in::CHANGE_USER,
     sign_in::LOAD_SESSION,
@@ -101,6 +102,15 @@ fn no_text_for_pages_walks_a_table() {
 #[test]
 fn counting_statuses_costs_no_more_when_more_tasks_exist() {
     check_costs_no_more(overview::COUNT_STATUSES, params![50, Null], 1, TASKS);
+}
+
+/// Only those are looked at whose subjects begin so, and of these a bounded number.
+#[test]
+fn finding_a_subject_costs_no_more_when_more_tasks_exist() {
+    let few = params!["1", "1\u{10ffff}", 11, " K ", 10];
+    check_costs_no_more(overview::SUBJECTS, few, 10, TASKS);
+    let left_out = params!["1", "1\u{10ffff}", 11, " K0 K1 K2 ", 10];
+    check_costs_no_more(overview::SUBJECTS, left_out, 0, TASKS);
 }
 
 #[test]

@@ -360,23 +360,115 @@ function showKeys() {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
+/* Arrows scroll the page until a row is chosen. */
+const chosen = () => document.querySelector("[data-row].here");
+
 const keys = {
   j: () => step(1),
   k: () => step(-1),
-  o: () => document.querySelector("[data-row].here a[data-open], [data-row].here a")?.click(),
-  "/": () => document.querySelector("[data-search]")?.focus(),
+  o: () => chosen()?.querySelector("a[data-open], a")?.click(),
+  x: () => chosen()?.querySelector("input[type=checkbox]")?.click(),
+  f: () => document.querySelector("main [data-search]")?.focus(),
+  "/": openPalette,
   "?": showKeys,
   p: pauseOrGoOn,
 };
+const arrows = { ArrowDown: keys.j, ArrowUp: keys.k };
+
+/* The palette: the page of the search as a list. The field keeps the focus and names the chosen hit (a combobox). */
+const palette = document.getElementById("palette");
+const sought = palette?.querySelector("input");
+const hits = document.getElementById("hits");
+
+function openPalette() {
+  if (!palette || palette.open) return;
+  palette.showModal();
+  sought.value = "";
+  seek();
+}
+
+async function seek() {
+  const words = sought.value;
+  const answer = await fetch(`/ui/search?q=${encodeURIComponent(words)}`);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const found = page.getElementById("found");
+  // Signed out meanwhile, or the node is older: the page says it.
+  if (!found) location.assign(answer.url);
+  else if (words === sought.value) offer(found);
+}
+
+function offer(found) {
+  hits.replaceChildren(...[...found.querySelectorAll("section")].map(group));
+  const none = found.querySelector(".empty, .wrong");
+  palette.querySelector("[role=status]").textContent = none?.textContent ?? "";
+  const options = [...hits.querySelectorAll("[role=option]")];
+  options.forEach((option, place) => { option.id = `hit-${place}`; });
+  hits.hidden = options.length === 0;
+  sought.setAttribute("aria-expanded", String(options.length > 0));
+  mark(options[0]);
+}
+
+function group(section) {
+  const box = document.createElement("div");
+  box.role = "group";
+  box.ariaLabel = section.querySelector("h2").textContent;
+  const head = document.createElement("div");
+  head.role = "presentation";
+  head.textContent = box.ariaLabel;
+  box.append(head);
+  for (const link of section.querySelectorAll("li a")) {
+    link.role = "option";
+    link.tabIndex = -1;
+    box.append(link);
+  }
+  return box;
+}
+
+function mark(option) {
+  for (const other of hits.querySelectorAll("[aria-selected=true]")) other.ariaSelected = "false";
+  if (option) option.ariaSelected = "true";
+  option?.scrollIntoView({ block: "nearest" });
+  sought.setAttribute("aria-activedescendant", option?.id ?? "");
+}
+
+palette?.addEventListener("keydown", (event) => {
+  const options = [...hits.querySelectorAll("[role=option]")];
+  const at = options.findIndex((option) => option.ariaSelected === "true");
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.isComposing || options.length === 0) return;
+  if (step) mark(options.at((at + step) % options.length));
+  else if (event.key === "Enter") options[at]?.click();
+  else return;
+  event.preventDefault();
+});
+palette?.addEventListener("click", (event) => {
+  // The place beside the dialog's content is the dialog itself; a hit on this very page leads within it.
+  if (event.target === palette || event.target.closest("a")) palette.close();
+});
+let seeking = 0;
+sought?.addEventListener("input", () => {
+  clearTimeout(seeking);
+  seeking = setTimeout(seek, 120);
+});
+document.querySelector("#find input")?.addEventListener("pointerdown", (event) => {
+  event.preventDefault();
+  openPalette();
+});
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (event.target.closest?.("input, select, textarea, dialog")) return;
-  if (root.dataset.keys === "off") return;
+  if (event.altKey || event.isComposing || root.dataset.keys === "off") return;
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key !== "k" || event.shiftKey || !palette) return;
+    event.preventDefault();
+    openPalette();
+    return;
+  }
+  // A row that is ticked keeps its box in the focus.
+  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
   const together = before.key === "g" && event.timeStamp - before.at < TOGETHER_MS;
   const leads = together ? document.querySelector(`.top nav a[data-key="${CSS.escape(event.key)}"]`) : null;
   before = { key: event.key, at: event.timeStamp };
-  const act = leads ? () => leads.click() : keys[event.key];
+  const act = leads ? () => leads.click() : keys[event.key] ?? (chosen() && arrows[event.key]);
   if (!act) return;
   event.preventDefault();
   act();

@@ -214,7 +214,7 @@ const BATCH: usize = 500;
 pub(crate) const SEARCHED_MAX: usize = 10_000;
 
 /// A page of schedules, and the cursor of the next one. Texts are searched here, because there is
-/// no index for them.
+/// no index for them: in `among` schedules, by default in [`SEARCHED_MAX`].
 pub(crate) async fn search(
     state: &AppState,
     mut filter: ScheduleFilter,
@@ -229,8 +229,8 @@ pub(crate) async fn search(
         has(&it.name.as_str().to_lowercase()) || has(&it.definition.to_lowercase())
     };
     let mut found: Vec<Schedule> = Vec::new();
-    let mut searched = 0;
-    while searched < SEARCHED_MAX {
+    let (mut searched, among) = (0, filter.among.take().unwrap_or(SEARCHED_MAX));
+    while searched < among {
         let batch = state.store.list_schedules(&filter).await?;
         // A batch that is not full reached the limit of examined rows.
         let full = batch.rows.len() == filter.limit;

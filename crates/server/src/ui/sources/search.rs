@@ -12,7 +12,7 @@ use crate::ui::prelude::*;
 /// Entries on a page.
 const PAGE: usize = 50;
 /// The page of all entries.
-pub(super) const PATH: &str = "/ui/entries";
+pub(crate) const PATH: &str = "/ui/entries";
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Query {
@@ -101,7 +101,10 @@ pub(crate) async fn show(sought: Sought<Query>) -> Page {
 }
 
 /// The sources of a page's entries.
-async fn sources(state: &AppState, entries: &[Entry]) -> Result<BTreeMap<SourceId, Source>> {
+pub(crate) async fn sources(
+    state: &AppState,
+    entries: &[Entry],
+) -> Result<BTreeMap<SourceId, Source>> {
     let mut ids: Vec<SourceId> = entries.iter().map(|entry| entry.source).collect();
     ids.sort_unstable();
     ids.dedup();

@@ -84,7 +84,11 @@ async fn activity_is_filtered_and_paged() {
     ] {
         let page = world.get(&format!("/ui/activity?{wrong}")).await;
         assert_eq!(page.status, 422, "{wrong}");
-        assert_eq!(all(&page, "form[role=search]").len(), 1, "the form is kept");
+        assert_eq!(
+            all(&page, "main form[role=search]").len(),
+            1,
+            "the form is kept"
+        );
     }
 }
 

@@ -462,6 +462,7 @@ macro_rules! conformance {
                 replaced_rows_are_searched_and_not_found,
                 statuses_are_counted_among_the_newest,
                 internal_kinds_are_left_out_where_asked,
+                subjects_are_found_by_how_they_begin,
             ]
             overview: [
                 what_ended_is_found_by_when_it_ended,

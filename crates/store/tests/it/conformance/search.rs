@@ -5,6 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     finish::Outcome,
     plan::DISPATCH,
+    reschedule::Request,
     store::{Kinds, StatusCount, Store, TaskFilter},
     task::{Status, TaskId},
 };
@@ -216,7 +217,7 @@ pub(crate) async fn statuses_are_counted_among_the_newest(store: Arc<dyn Store>)
     let attempt = claim_one(&*store, 2, START).await;
     end(&*store, &attempt, &done(), at(1)).await;
     plant_many(&*store, "late", PUBLISH, 3, at(600)).await;
-    let withdraw = almanack_core::reschedule::Request::Cancel(cancel("late:0", PUBLISH));
+    let withdraw = Request::Cancel(cancel("late:0", PUBLISH));
     ask(&*store, &withdraw, at(2)).await;
     let counted = store.count_statuses(10, Kinds::All).await.unwrap();
     let expected = [
@@ -262,4 +263,42 @@ pub(crate) async fn internal_kinds_are_left_out_where_asked(store: Arc<dyn Store
         let all: u64 = counted.iter().map(|count| count.tasks).sum();
         assert_eq!(all, expected, "{kinds:?}");
     }
+}
+
+/// As typed, wildcards included: the newest row of each identity, in order.
+pub(crate) async fn subjects_are_found_by_how_they_begin(store: Arc<dyn Store>) {
+    for subject in [
+        "article:2",
+        "article:10",
+        "article",
+        "a_b:1",
+        "aXb:1",
+        "文章:1",
+    ] {
+        plant(&*store, put(subject, PUBLISH, at(60)), START).await;
+    }
+    plant(&*store, put("article:2", "ARTICLE_AUDIT", at(60)), START).await;
+    plant(&*store, put("article:internal", DISPATCH, at(60)), START).await;
+    let cancelling = Request::Cancel(cancel("article:10", PUBLISH));
+    ask(&*store, &cancelling, at(1)).await;
+    let beginning = async |prefix: &str, limit: usize| -> Vec<String> {
+        let found = store.find_subjects(prefix, limit).await;
+        let found = found.expect("find_subjects").into_iter();
+        found.map(|line| line.identity.to_string()).collect()
+    };
+    let all = [
+        "(article, ARTICLE_PUBLISH)",
+        "(article:10, ARTICLE_PUBLISH)",
+        "(article:2, ARTICLE_AUDIT)",
+        "(article:2, ARTICLE_PUBLISH)",
+    ];
+    assert_eq!(beginning("article", 10).await, all);
+    assert_eq!(beginning("article", 2).await, all[..2]);
+    assert_eq!(beginning("a_", 10).await, ["(a_b:1, ARTICLE_PUBLISH)"]);
+    assert_eq!(beginning("文", 10).await, ["(文章:1, ARTICLE_PUBLISH)"]);
+    assert!(
+        beginning("rticle", 10).await.is_empty(),
+        "it begins otherwise"
+    );
+    assert!(beginning("Article", 10).await.is_empty(), "case matters");
 }
