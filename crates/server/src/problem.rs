@@ -312,7 +312,7 @@ impl From<reschedule::Error> for Problem {
                 let known = known.iter().map(ToString::to_string).collect();
                 Self {
                     known_kinds: Some(known),
-                    ..Self::new(Code::UnknownKind, error.both())
+                    ..Self::new(Code::UnknownKind, error.both()).at("kind")
                 }
             }
             reschedule::Error::Reserved { .. } => {

@@ -9,7 +9,8 @@
 //! - Nothing is loaded from other hosts, and foreign text is never markup: maud escapes it.
 //! - Every text is written in both languages, side by side ([`say`](almanack_core::say)), so that none can
 //!   be forgotten.
-//! - Every form is read by [`Filled`](form::Filled), which checks that it is ours.
+//! - Every form is read by [`Filled`](form::Filled), which checks that it is ours. What is wrong with
+//!   one is shown all at once, each fault at its field ([`Faults`](form::Faults)).
 
 mod about;
 mod activity;
@@ -32,8 +33,8 @@ mod query;
 mod radar;
 pub(crate) mod rows;
 pub(crate) mod schedules;
-mod settings;
 pub(crate) mod search;
+mod settings;
 mod sign_in;
 mod sources;
 pub(crate) mod status;
@@ -77,7 +78,9 @@ mod prelude {
 
     pub(crate) use super::authentication::{again, with_status};
     pub(crate) use super::equivalent::Equivalent;
-    pub(crate) use super::form::{self, Filled, Question, ask, button, form, hidden, see};
+    pub(crate) use super::form::{
+        self, Fault, Faults, Filled, Question, ask, button, form, hidden, see,
+    };
     pub(crate) use super::layout::{badges, facts, options, section, table};
     pub(crate) use super::links::{self, task_path};
     pub(crate) use super::moment::{self, Moment};
@@ -131,10 +134,10 @@ fn inside() -> Router<Arc<AppState>> {
         .merge(activity::routes())
         .merge(kinds::routes())
         .merge(nodes::routes())
+        .merge(search::routes())
         .merge(settings::routes())
         .merge(sources::routes())
         .merge(editions::routes())
-        .merge(search::routes())
         .route("/ui/{*rest}", get(nothing))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
 }

@@ -79,7 +79,7 @@ impl SourceBody {
 }
 
 /// Checks that need no source engine.
-pub(super) fn check_form(definition: &Definition) -> Result<()> {
+pub(crate) fn check_form(definition: &Definition) -> Result<()> {
     check_callback(Some(&definition.address), "address")?;
     definition.policy.as_deref().map_or(Ok(()), check_policy)?;
     check_reading(&definition.reading)

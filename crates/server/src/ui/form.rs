@@ -5,10 +5,13 @@
 //! checks the origin). Destructive actions are confirmed: a link leads to a page that says what
 //! would happen and to how many, and only its button does it.
 
+mod faults;
+
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq;
 
+pub(crate) use self::faults::{Fault, Faults};
 use super::page;
 use super::query::{read, write};
 use crate::ui::prelude::*;
@@ -54,12 +57,24 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Filled<T> {
     }
 }
 
-/// A form that posts to `action`.
+/// A form that posts to `action`. The browser checks nothing, because it would show one fault at a
+/// time; ours are shown together ([`Faults`]).
 pub(crate) fn form(viewer: &Viewer, action: &str, body: &Markup) -> Markup {
     html! {
-        form method="post" action=(action) {
+        form method="post" action=(action) novalidate {
             input type="hidden" name=(KEY) value=(viewer.form_key);
             (body)
+        }
+    }
+}
+
+/// The buttons of a form that can be previewed. The preview comes first, because it is what the
+/// Enter key in a field does; with it, the form has `act` = `check`.
+pub(crate) fn checked(lang: Lang, save: &str) -> Markup {
+    html! {
+        p class="acts" {
+            button type="submit" name="act" value="check" { (lang.pick("Preview", "预览")) }
+            button type="submit" class="primary" { (save) }
         }
     }
 }

@@ -7,9 +7,9 @@ use almanack_core::task::why::Why;
 use almanack_core::work::Deliver;
 use almanack_engine::kinds::{self, Pausing};
 
-use super::schedules::acts::instant;
 use super::undo::{self, Given, Undo, Undoing};
 use crate::kinds::Of;
+use crate::schedules::acts::check_until;
 use crate::ui::prelude::*;
 
 /// The page of kinds, and its actions.
@@ -39,10 +39,39 @@ async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
                 @if let Some(kind) = &query.kind { (undo::offer(&viewer, &query.undo, &path(kind))) }
             }))
         }
+        @if lines.is_empty() { (first(&viewer)) }
         (live("kinds", &table(&viewer, &lines)))
         (Equivalent::call("GET", "/api/v1/kinds").cli(["kind", "list"]).show(&viewer))
     };
     Ok(Place::Kinds.page(&viewer, &body))
+}
+
+const SNIPPET: &str = "\
+[kinds.MAIL_SEND]
+url = \"https://mail.example.org/send\"   # what a node calls for each task
+rate = \"100/min\"
+";
+
+fn first(viewer: &Viewer) -> Markup {
+    let lang = viewer.lang;
+    let task = "/api/v1/tasks/MAIL_SEND/welcome:1";
+    let body =
+        json!({ "execute_at": viewer.now, "callback": { "url": "https://mail.example.org/send" } });
+    let words = "task put MAIL_SEND welcome:1 --at now";
+    let begin = html! {
+        pre tabindex="0" { code { (SNIPPET) } }
+        @if viewer.may(Scope::Operate) {
+            p { a class="button" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } }
+        }
+        (Equivalent::call("PUT", task).body(&body).cli(words.split(' ')).show(viewer))
+    };
+    parts::first(
+        viewer,
+        pick!(lang;
+        "A kind says what a task does, such as MAIL_SEND. Its tasks share a callback, limits and a rate from the configuration. A task that names its own callback needs none.",
+        "类型说明任务做什么，例如 MAIL_SEND。同一类型的任务共用配置中的回调、限制和速率。自带回调的任务不需要配置。"),
+        &begin,
+    )
 }
 
 /// The result of an action, by its code in the address.
@@ -60,7 +89,7 @@ fn table(viewer: &Viewer, lines: &[KindLine]) -> Markup {
     let tasks = |line: &KindLine| address(Place::Tasks.path(), [("kind", line.kind.as_str())]);
     let acts = viewer.may(Scope::Operate);
     table! { lang; "Kinds", "类型";
-        or "No kinds: none is configured, and no task waits.", "没有类型：未配置任何类型，也没有等待的任务。";
+        or "No kinds yet.", "还没有类型。";
         for (line in lines) tr(data-row)
         "Kind", "类型" { th scope="row" { a href=(tasks(line)) data-open { (line.kind) } } }
         "State", "状态" { td { (state_of(viewer, line)) } }
@@ -131,10 +160,27 @@ fn offered(viewer: &Viewer, line: &KindLine) -> Markup {
 
 /// Asks for the reason and the end of a pause.
 async fn ask_to_pause(State(state): App, Of(kind): Of, viewer: Viewer) -> Page {
+    question(
+        &state,
+        &viewer,
+        &kind,
+        &Filling::default(),
+        &Faults::default(),
+    )
+    .await
+}
+
+async fn question(
+    state: &AppState,
+    viewer: &Viewer,
+    kind: &Kind,
+    filled: &Filling,
+    faults: &Faults,
+) -> Page {
     let lang = viewer.lang;
     let known = state.rescheduler.kinds();
     let lines = kinds::list(&*state.store, &known, viewer.now).await?;
-    let line = lines.into_iter().find(|line| line.kind == kind);
+    let line = lines.into_iter().find(|line| line.kind == *kind);
     let (waiting, running) = line.map_or((0, 0), |line| (line.waiting, line.running));
     let why = lang.pick("why", "原因");
     let question = Question {
@@ -143,41 +189,71 @@ async fn ask_to_pause(State(state): App, Of(kind): Of, viewer: Viewer) -> Page {
             (say!(lang, "No node starts tasks of this kind until it is resumed. Waiting tasks stay ({waiting}), running ones end ({running}).",
                 "恢复之前，任何节点都不会开始此类任务。等待的任务保留（{waiting}），运行中的任务会执行完毕（{running}）。"))
         },
-        fields: html! {
-            (Field::text("note", lang.pick("Reason (shown to others)", "原因（给其他人看）"), None).most(500))
-            (Field::clock("until", lang.pick("Until (optional)", "直到（可选）"), None))
-            (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
-        },
+        fields: faults.show(lang, &filled.fields(viewer)),
         button: lang.pick("Pause kind", "暂停此类型"),
         back: Place::Kinds.path(),
-        equivalent: Equivalent::act("POST", "kind", &kind, "pause")
+        equivalent: Equivalent::act("POST", "kind", kind, "pause")
             .body(&json!({ "note": why }))
             .cli(["kind", "pause", kind.as_str(), "--note", why]),
     };
-    Ok(ask(&viewer, Place::Kinds, &question))
+    Ok(ask(viewer, Place::Kinds, &question))
 }
 
-/// How long to pause, and why.
-#[derive(Debug, Deserialize)]
-struct Filling {
+/// How long to pause, and why: of a kind, or of a schedule.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Filling {
     note: Option<String>,
     until: Option<String>,
     zone: Option<String>,
 }
 
+impl Filling {
+    pub(crate) fn fields(&self, viewer: &Viewer) -> Markup {
+        let (lang, zone) = (viewer.lang, self.zone.as_deref());
+        html! {
+            div class="fields" {
+                (Field::text("note", lang.pick("Reason (shown to others)", "原因（给其他人看）"), self.note.as_deref()).wide().most(500))
+                (Field::clock("until", lang.pick("Until (optional)", "直到（可选）"), self.until.as_deref()))
+                (Field::zone("zone", lang.pick("Time zone", "时区"), zone.unwrap_or(viewer.zone_name())))
+            }
+        }
+    }
+
+    /// Until when and why; what is wrong with each.
+    pub(crate) fn read(&self, viewer: &Viewer) -> Result<Pausing, Faults> {
+        Faults::read(self, &[], |form| {
+            let zone = form.zone.as_deref().unwrap_or("UTC");
+            let until = form.until.as_deref();
+            let until = until.map(|clock| moment::one("until", clock, zone));
+            let until = until.transpose()?;
+            check_until(until, viewer.now)?;
+            Ok(Pausing {
+                until,
+                note: form.note.as_deref().map(|note| note.trim().to_owned()),
+                by: viewer.name().to_owned(),
+            })
+        })
+    }
+}
+
 async fn pause(Of(kind): Of, filled: Filled<Filling>) -> Answer {
     let Filled(state, viewer, form) = filled;
-    let zone = form.zone.as_deref().unwrap_or("UTC");
-    let until = form.until.as_deref().filter(|clock| !clock.is_empty());
-    let until = until.map(|clock| instant(viewer.lang, clock, zone));
-    let pausing = Pausing {
-        until: until.transpose()?,
-        note: form.note.map(|note| note.trim().to_owned()),
-        by: viewer.name().to_owned(),
-    };
     let before = pause_of(&state, &kind).await?;
-    turn(&state, &viewer, &kind, Some(pausing)).await?;
-    confirm(&state, &viewer, &kind, before, "paused").await
+    let done = match form.read(&viewer) {
+        Ok(pausing) => turn(&state, &viewer, &kind, Some(pausing))
+            .await
+            .map_err(Faults::from),
+        Err(faults) => Err(faults),
+    };
+    match done {
+        Ok(()) => confirm(&state, &viewer, &kind, before, "paused").await,
+        Err(faults) => {
+            let faults = faults.mendable()?;
+            Ok(again(
+                question(&state, &viewer, &kind, &form, &faults).await?,
+            ))
+        }
+    }
 }
 
 async fn resume(Of(kind): Of, Filled(state, viewer, _): Filled) -> Answer {

@@ -33,6 +33,11 @@ pub(crate) enum Unreadable {
 }
 
 impl Unreadable {
+    fn both(self) -> Sentence {
+        let [english, chinese] = Lang::ALL.map(|lang| self.words(lang));
+        Sentence::new(english, chinese)
+    }
+
     pub(crate) fn words(self, lang: Lang) -> &'static str {
         words! { lang, self;
             Self::Time => "Enter a date and a time.", "请填写日期和时间。";
@@ -64,6 +69,28 @@ pub(crate) fn instants(clock: &str, zone: &str) -> Vec<Timestamp> {
         Ok((Moment::One(at), _)) => vec![at],
         Ok((Moment::Skipped(both) | Moment::Twice(both), _)) => both.to_vec(),
         Err(_) => Vec::new(),
+    }
+}
+
+/// The one instant of a wall-clock time in the field `field`, whose zone is in the field `zone`.
+pub(crate) fn one(field: &str, clock: &str, zone: &str) -> Result<Timestamp, Fault> {
+    match read(clock, zone) {
+        Ok((Moment::One(at), _)) => Ok(at),
+        Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => Err(Fault::at(
+            field,
+            both!(
+                "The clocks change at this time. Choose a slightly earlier or later time.",
+                "该时间正值时钟调整，请选择稍早或稍晚的时间。"
+            ),
+        )),
+        Err(unreadable) => {
+            let field = if unreadable == Unreadable::Zone {
+                "zone"
+            } else {
+                field
+            };
+            Err(Fault::at(field, unreadable.both()))
+        }
     }
 }
 

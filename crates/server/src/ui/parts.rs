@@ -69,6 +69,20 @@ pub(crate) fn empty(sentence: &str) -> Markup {
     html! { p class="empty" { (sentence) } }
 }
 
+/// In place of an empty list: what it is for, and how to begin. The live script does not replace it,
+/// so a page that it asks for is without: a form names the present, which is always another.
+pub(crate) fn first(viewer: &Viewer, sentence: &str, begin: &Markup) -> Markup {
+    if viewer.live {
+        return html! {};
+    }
+    let title = viewer.lang.pick("Begin here", "从这里开始");
+    section(
+        "first",
+        title,
+        &html! { div class="stack" { p { (sentence) } (begin) } },
+    )
+}
+
 /// Pagination of a newest-first list.
 pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
     turn(lang, first, next, [("Newest", "最新"), ("Older", "更早")])
@@ -153,7 +167,6 @@ pub(crate) struct Field<'a> {
     example: Option<&'a str>,
     most: Option<usize>,
     required: bool,
-    is_refused: bool,
 }
 
 impl<'a> Field<'a> {
@@ -211,11 +224,6 @@ impl<'a> Field<'a> {
         let required = true;
         Self { required, ..self }
     }
-
-    /// Marked as refused; the element `refused` says why.
-    pub(crate) fn refused(self, is_refused: bool) -> Self {
-        Self { is_refused, ..self }
-    }
 }
 
 impl Render for Field<'_> {
@@ -225,9 +233,7 @@ impl Render for Field<'_> {
             label class=[self.class] { (self.label)
                 input type=(self.kind) name=(self.name) value=[self.value] list=[self.list] step=[step]
                     placeholder=[self.example] maxlength=[self.most] required[self.required]
-                    data-search[self.kind == "search"] autocomplete="off" spellcheck="false"
-                    aria-invalid=[self.is_refused.then_some("true")]
-                    aria-describedby=[self.is_refused.then_some("refused")];
+                    data-search[self.kind == "search"] autocomplete="off" spellcheck="false";
             }
         }
     }

@@ -17,7 +17,7 @@ pub(crate) mod one;
 mod runs;
 mod sheet;
 mod times;
-mod trying;
+pub(crate) mod trying;
 mod why;
 pub(crate) mod words;
 

@@ -34,8 +34,8 @@ async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         Some(tokens::REVOKED) => tokens::revoked_notice(viewer.lang),
         _ => Markup::default(),
     };
-    let (sought, blank) = (query.q.as_deref(), tokens::Fields::default());
-    whole(&state, &viewer, &notice, sought, &blank).await
+    let blank = (&tokens::Fields::default(), &Faults::default());
+    whole(&state, &viewer, &notice, query.q.as_deref(), blank).await
 }
 
 /// The page, with a message above it and a token form as filled in.
@@ -44,7 +44,7 @@ async fn whole(
     viewer: &Viewer,
     above: &Markup,
     sought: Option<&str>,
-    filled: &tokens::Fields,
+    filled: (&tokens::Fields, &Faults),
 ) -> Page {
     let inside = if viewer.may(Scope::Admin) {
         let known = state.changes.load_tokens().await?;

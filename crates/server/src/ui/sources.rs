@@ -39,7 +39,6 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources/{id}/resume", post(acts::resume))
         .route("/ui/sources/{id}/undo", post(acts::undo))
         .route("/ui/sources/{id}/change", post(edit::change))
-        .route("/ui/sources/{id}/preview", post(edit::preview))
         .route("/ui/sources/{id}/remove", get(acts::ask_removal))
         .route("/ui/sources/{id}/remove", post(acts::remove))
         .layer(Extension(Arc::new(fleet::Counted::default())))

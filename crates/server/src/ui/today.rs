@@ -28,6 +28,7 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let internal = query.internal.is_some();
     let next = upcoming(&viewer, &day, internal);
     let body = html! {
+        @if day.is_empty() { (start(&viewer)) }
         section class="plain" aria-labelledby="tasks" {
             h2 id="tasks" class="unseen" { (lang.pick("Tasks", "任务")) }
             (live("numbers", &numbers(lang, &day.statuses)))
@@ -40,6 +41,49 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         }
     };
     Ok(Place::Today.page(&viewer, &body))
+}
+
+/// On a node that knows nothing yet: what to begin with.
+fn start(viewer: &Viewer) -> Markup {
+    let lang = viewer.lang;
+    let ways = [
+        (
+            "/ui/tasks/new",
+            lang.pick("New task", "新建任务"),
+            pick!(lang;
+            "call a service at a time, and reschedule until the last second", "在指定时间调用服务，直到最后一秒都可以改期"),
+        ),
+        (
+            "/ui/schedules/new",
+            lang.pick("New schedule", "新建日程"),
+            pick!(lang;
+            "fire at every time of a cron expression", "在 cron 表达式的每个时间触发"),
+        ),
+        (
+            "/ui/schedules/new?target=ping",
+            lang.pick("New monitor", "新建监控"),
+            pick!(lang;
+            "be alerted when a job elsewhere does not run", "在别处的作业没有运行时收到告警"),
+        ),
+        (
+            "/ui/sources/add",
+            lang.pick("Add a source", "添加信源"),
+            pick!(lang;
+            "follow a feed or a page", "跟踪订阅源或网页"),
+        ),
+    ];
+    let may = viewer.may(Scope::Operate);
+    let begin = html! {
+        @if may { ul { @for (href, title, what) in ways { li { a href=(href) { (title) } ": " (what) } } } }
+        (Equivalent::command(["demo"]).show(viewer))
+    };
+    parts::first(
+        viewer,
+        pick!(lang;
+        "This node knows no task, schedule or source yet. Begin with one, or try everything on simulated services with the command below.",
+        "该节点还没有任务、日程或信源。可以从其中一项开始，或用下面的命令在模拟服务上体验全部功能。"),
+        &begin,
+    )
 }
 
 /// Task counts by status; what else is counted on this page is said beside them.

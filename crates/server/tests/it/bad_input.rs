@@ -244,6 +244,7 @@ async fn problems_are_as_documented() {
         "ARTICLE_PUBLISH",
         "MAIL_SEND"
       ],
+      "path": "kind",
       "status": 422,
       "title": "Unknown kind",
       "type": "/problems/unknown_kind"

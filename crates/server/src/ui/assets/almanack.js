@@ -330,7 +330,7 @@ function offerFiles() {
 
 document.addEventListener("change", async (event) => {
   const input = event.target.closest?.("input[type=file][data-into]");
-  const field = input && document.getElementById(input.dataset.into);
+  const field = input?.form.elements[input.dataset.into];
   if (field && input.files[0]) field.value = await input.files[0].text();
 });
 

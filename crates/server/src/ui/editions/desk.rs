@@ -94,7 +94,7 @@ pub(super) fn show(
     Some(
         section! { lang; "desk", "Review and correct", "审阅与更正"; div class="stack" {
             @if approves || rejects { (deciding(viewer, edition, rejects)) }
-            @if let Some(stories) = stories.filter(|it| !it.is_empty()) { (correcting(viewer, edition, stories)) }
+            @if let Some(stories) = stories.filter(|it| !it.is_empty()) { (correcting(viewer, edition, stories, &Correcting::default(), &Faults::default())) }
             @if retracts { (retracting(viewer, edition)) }
             @if restores {
                 (button(viewer, &format!("{}/restore", links::edition(edition.id)), lang.pick("Restore the edition", "恢复本期日报")))
@@ -125,45 +125,40 @@ fn deciding(viewer: &Viewer, edition: &Edition, rejects: bool) -> Markup {
     }
 }
 
-fn correcting(viewer: &Viewer, edition: &Edition, stories: &[Printed]) -> Markup {
-    let lang = viewer.lang;
-    let (id, revision) = (edition.id, edition.revision);
-    let day = id.to_string();
-    let names = || {
-        stories
-            .iter()
-            .map(|it| (&it.key.0, format!("{}. {}", it.rank, it.title)))
-    };
-    let label = lang.pick("Story", "文章");
-    let first = &stories[0].key.0;
-    let moving = html! {
-        (hidden([("revision", revision)]))
-        div class="fields" {
-            (choice("story", label, None, names()))
-            label { (lang.pick("Place", "位置"))
-                input type="number" name="to" min="1" max=(stories.len()) step="1" value="1";
-            }
-            button type="submit" name="act" value="move" { (lang.pick("Move", "移动")) }
-            button type="submit" name="act" value="drop" { (lang.pick("Drop", "移除")) }
-        }
-    };
-    let editing = html! {
-        (hidden([("revision", revision)]))
-        div class="fields" {
-            (choice("story", label, None, names()))
-            label { (lang.pick("New title (empty: unchanged)", "新标题（留空则不变）")) input type="text" name="title" maxlength="500"; }
-            label { (lang.pick("New summary (empty: unchanged)", "新摘要（留空则不变）")) textarea name="summary" rows="4" maxlength="10000" {} }
-            label { (lang.pick("New summary of the comments (empty: unchanged)", "新评论要点（留空则不变）")) textarea name="comments" rows="3" maxlength="10000" {} }
-            button type="submit" name="act" value="edit" { (lang.pick("Save the text", "保存文字")) }
-        }
+fn correcting(
+    viewer: &Viewer,
+    edition: &Edition,
+    stories: &[Printed],
+    form: &Correcting,
+    faults: &Faults,
+) -> Markup {
+    let (lang, id, revision) = (viewer.lang, edition.id, edition.revision);
+    let (day, first) = (id.to_string(), &stories[0].key.0);
+    let names = stories
+        .iter()
+        .map(|it| (&it.key.0, format!("{}. {}", it.rank, it.title)));
+    let story = choice(
+        "story",
+        lang.pick("Story", "文章"),
+        Some(&form.story),
+        names,
+    );
+    let moving = form.moving(lang, &story, stories.len());
+    let editing = form.editing(lang, &story);
+    // What was sent is marked, and the other form is not.
+    let none = Faults::default();
+    let [of_moving, of_editing] = match form.act {
+        Way::Edit => [&none, faults],
+        Way::Drop | Way::Move => [faults, &none],
     };
     let action = format!("{}/correct", links::edition(id));
+    let sent = |fields: &Markup| html! { (hidden([("revision", revision)])) (fields) };
     let call = Equivalent::act("POST", "edition", id, "correct");
     let body = json!({ "correction": { "type": "drop", "story": first } });
     html! {
         div {
-            (form(viewer, &action, &moving))
-            (form(viewer, &action, &editing))
+            (self::form(viewer, &action, &sent(&of_moving.show(lang, &moving))))
+            (self::form(viewer, &action, &sent(&of_editing.show(lang, &editing))))
             p class="hint" { (pick!(lang;
                 "Each correction is a new revision with your name. It is sent to destinations that can replace what they have; readers of the others keep what they got.",
                 "每次更正都会生成带有您名字的新修订，并发送到可替换内容的发布目的地；其他目的地的读者保留已收到的内容。")) }
@@ -288,48 +283,100 @@ pub(crate) async fn decide(Dated(id): Dated, filled: Filled<Deciding>) -> Answer
     Ok(see(&format!("{}?did={code}", links::edition(id))))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Correcting {
     revision: u32,
     story: String,
     act: Way,
-    to: Option<u32>,
+    to: Option<String>,
     title: Option<String>,
     summary: Option<String>,
     comments: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Way {
+    #[default]
     Drop,
     Move,
     Edit,
 }
 
-/// Drops, moves or edits a story.
+impl Correcting {
+    fn moving(&self, lang: Lang, story: &Markup, places: usize) -> Markup {
+        html! {
+            div class="fields" {
+                (story)
+                label { (lang.pick("Place", "位置"))
+                    input type="number" name="to" min="1" max=(places) step="1" value=(self.to.as_deref().unwrap_or("1"));
+                }
+                button type="submit" name="act" value="move" { (lang.pick("Move", "移动")) }
+                button type="submit" name="act" value="drop" { (lang.pick("Drop", "移除")) }
+            }
+        }
+    }
+
+    fn editing(&self, lang: Lang, story: &Markup) -> Markup {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        html! {
+            div class="fields" {
+                (story)
+                (Field::text("title", lang.pick("New title (empty: unchanged)", "新标题（留空则不变）"), self.title.as_deref()).most(500))
+                label { (lang.pick("New summary (empty: unchanged)", "新摘要（留空则不变）")) textarea name="summary" rows="4" maxlength="10000" { (text(&self.summary)) } }
+                label { (lang.pick("New summary of the comments (empty: unchanged)", "新评论要点（留空则不变）")) textarea name="comments" rows="3" maxlength="10000" { (text(&self.comments)) } }
+                button type="submit" name="act" value="edit" { (lang.pick("Save the text", "保存文字")) }
+            }
+        }
+    }
+
+    fn wanted(&self) -> Result<Correction, Fault> {
+        // A browser sends every field of a form.
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let story = self.story.clone();
+        Ok(match self.act {
+            Way::Drop => Correction::Drop { story },
+            Way::Move => {
+                let to = self.to.as_deref().and_then(|to| to.trim().parse().ok());
+                let number = both!("Enter the number of a place.", "请填写位置的编号。");
+                let to = to.ok_or_else(|| Fault::at("to", number))?;
+                Correction::Move { story, to }
+            }
+            Way::Edit => Correction::Edit {
+                story,
+                title: given(&self.title),
+                summary: given(&self.summary),
+                comments: given(&self.comments),
+            },
+        })
+    }
+}
+
+/// Drops, moves or edits a story. What is refused is shown with what was typed.
 pub(crate) async fn correct(Dated(id): Dated, filled: Filled<Correcting>) -> Answer {
     let Filled(state, viewer, form) = filled;
-    // A browser sends every field of a form.
-    let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-    let story = form.story;
-    let wanted = match form.act {
-        Way::Drop => Correction::Drop { story },
-        Way::Move => Correction::Move {
-            story,
-            to: form.to.unwrap_or_default(),
-        },
-        Way::Edit => Correction::Edit {
-            story,
-            title: given(form.title),
-            summary: given(form.summary),
-            comments: given(form.comments),
-        },
-    };
     let (editions, by) = (editions_of(&state, id)?, viewer.origin());
-    let revision = Some(form.revision);
-    editions.correct(id, &wanted, revision, &by).await?;
-    Ok(see(&format!("{}?did=corrected", links::edition(id))))
+    let faults = match form.wanted() {
+        Ok(wanted) => match editions
+            .correct(id, &wanted, Some(form.revision), &by)
+            .await
+        {
+            Ok(_) => return Ok(see(&format!("{}?did=corrected", links::edition(id)))),
+            Err(error) => Faults::from(Problem::from(error)),
+        },
+        Err(fault) => fault.into(),
+    };
+    let faults = faults.mendable()?;
+    let account = editions.account(id).await?;
+    let document = super::document::newest(editions, &account).await?;
+    let stories = document.map_or_else(Vec::new, |it| it.inputs.stories);
+    let body = html! {
+        @if stories.is_empty() { (faults.show(viewer.lang, &html! {})) }
+        @else { (correcting(&viewer, &account.edition, &stories, &form, &faults)) }
+        p { a href=(links::edition(id)) { (say!(viewer.lang, "Edition of {id}", "{id} 的日报")) } }
+    };
+    let title = viewer.lang.pick("Review and correct", "审阅与更正");
+    Ok(again(page(&viewer, Place::Editions, title, &body)))
 }
 
 #[derive(Debug, Deserialize)]

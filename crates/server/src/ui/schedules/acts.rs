@@ -1,12 +1,14 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
 use almanack_core::plan::{Definition, Origin, Pause, State as Standing};
+use almanack_engine::kinds::Pausing;
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
 use super::{api, path, words};
 use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
+use crate::ui::kinds::Filling;
 use crate::ui::prelude::*;
 use crate::ui::undo::{Undo, Undoing};
 
@@ -42,49 +44,46 @@ fn pausing(viewer: &Viewer, schedule: &Schedule, paused: bool) -> Markup {
     let why = lang.pick("why", "原因");
     let label =
         words! { lang, paused; true => "Change the pause", "修改暂停"; false => "Pause", "暂停"; };
-    let fields = html! {
-        div class="fields" {
-            (Field::text("note", lang.pick("Reason (shown to others)", "原因（给其他人看）"), None).most(500))
-            (Field::clock("until", lang.pick("Until (optional)", "直到（可选）"), None))
-            (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
-            button type="submit" { (label) }
-        }
-    };
     html! {
         details class="act" {
             summary { (label) }
-            (form(viewer, &format!("{}/pause", path(&schedule.name)), &fields))
+            (pause_form(viewer, &schedule.name, &Filling::default(), &Faults::default()))
             (Equivalent::act("POST", "schedule", name, "pause").body(&json!({ "note": why }))
                 .cli(["schedule", "pause", name, "--note", why]).show(viewer))
         }
     }
 }
 
-/// How long to pause, and why.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Pausing {
-    note: Option<String>,
-    until: Option<String>,
-    zone: Option<String>,
+fn pause_form(viewer: &Viewer, name: &ScheduleName, filled: &Filling, faults: &Faults) -> Markup {
+    let lang = viewer.lang;
+    let fields = html! {
+        (faults.show(lang, &filled.fields(viewer)))
+        p class="acts" { button type="submit" { (lang.pick("Pause", "暂停")) } }
+    };
+    form(viewer, &format!("{}/pause", path(name)), &fields)
 }
 
-pub(crate) async fn pause(Named(name): Named, filled: Filled<Pausing>) -> Answer {
+pub(crate) async fn pause(Named(name): Named, filled: Filled<Filling>) -> Answer {
     let Filled(state, viewer, form) = filled;
-    let zone = form.zone.as_deref().unwrap_or("UTC");
-    let until = form.until.as_deref();
-    let until = until
-        .map(|clock| instant(viewer.lang, clock, zone))
-        .transpose()?;
-    check_until(until, state.clock.now())?;
-    let note = form.note.map(|note| note.trim().to_owned());
     let before = find(&state, &name).await?;
-    let changed = state.schedules.pause(&name, until, note, viewer.name());
-    Ok(confirm(
-        &viewer,
-        &before,
-        &changed.await?.schedule,
-        "paused",
-    ))
+    let done = match form.read(&viewer) {
+        Ok(Pausing { until, note, by }) => {
+            let changed = state.schedules.pause(&name, until, note, &by).await;
+            changed.map_err(|error| Faults::from(Problem::from(error)))
+        }
+        Err(faults) => Err(faults),
+    };
+    let faults = match done {
+        Ok(changed) => return Ok(confirm(&viewer, &before, &changed.schedule, "paused")),
+        Err(faults) => faults.mendable()?,
+    };
+    let lang = viewer.lang;
+    let body = html! {
+        (pause_form(&viewer, &name, &form, &faults))
+        (super::one::way_back(lang, &before))
+    };
+    let title = say!(lang, "Pause {name}", "暂停 {name}");
+    Ok(again(page(&viewer, Place::Schedules, &title, &body)))
 }
 
 pub(crate) async fn resume(Named(name): Named, Filled(state, viewer, _): Filled) -> Answer {
@@ -216,18 +215,6 @@ pub(crate) async fn remove(Named(name): Named, filled: Filled<Seen>) -> Answer {
     let seen = Expected::Revision(form.revision);
     state.schedules.remove_own(&name, writer, seen).await?;
     Ok(see("/ui/schedules?did=removed"))
-}
-
-/// The one instant of a wall-clock time; refused if there are none or two.
-pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> {
-    let detail = match moment::read(clock, zone) {
-        Ok((Moment::One(at), _)) => return Ok(at),
-        Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => pick!(lang;
-            "the clocks change at this time; choose a slightly earlier or later time",
-            "该时间正值时钟调整，请选择稍早或稍晚的时间"),
-        Err(unreadable) => unreadable.words(lang),
-    };
-    Err(Problem::new(Code::InvalidTime, detail))
 }
 
 pub(crate) fn zone_of(schedule: &Schedule) -> &str {

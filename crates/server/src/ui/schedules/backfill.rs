@@ -2,7 +2,7 @@
 
 use almanack_engine::schedules::{Backfill, Backfilled, SlotOfBackfill};
 
-use super::acts::{instant, zone_of};
+use super::acts::zone_of;
 use super::{one::way_back, path};
 use crate::schedules::acts::{BackfillBody, PACE_DEFAULT, check_pace};
 use crate::schedules::{Named, find};
@@ -12,7 +12,7 @@ use crate::ui::prelude::*;
 const LISTED: usize = 50;
 
 /// The range, as wall-clock times in a zone.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Query {
     from: Option<String>,
     to: Option<String>,
@@ -20,48 +20,57 @@ pub(crate) struct Query {
     pace: Option<String>,
 }
 
+/// Valid values of the fields that must not be empty.
+const STAND_INS: &[(&str, &str)] = &[
+    ("from", "2026-01-05T08:00"),
+    ("to", "2026-01-05T08:00"),
+    ("zone", "UTC"),
+];
+
 /// Asks for a range, and previews it.
 pub(crate) async fn ask(Named(name): Named, Sought(state, viewer, query): Sought<Query>) -> Answer {
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     let planned = match (&query.from, &query.to) {
-        (Some(from), Some(to)) => Some(plan(&state, lang, &schedule, &query, (from, to)).await),
-        _ => None,
+        (None, None) => None,
+        _ => Some(plan(&state, &schedule, &query).await),
+    };
+    let (planned, faults) = match planned {
+        Some(Err(faults)) => (None, Some(faults.mendable()?)),
+        Some(Ok(planned)) => (Some(planned), None),
+        None => (None, None),
     };
     let body = html! {
-        (range(lang, &schedule, &query))
-        @match &planned {
-            None => {},
-            Some(Ok((request, planned))) => (preview(&viewer, &name, *request, planned)),
-            Some(Err(problem)) => (refused(lang, problem)),
-        }
+        (range(lang, &schedule, &query, &faults.clone().unwrap_or_default()))
+        @if let Some((request, planned)) = &planned { (preview(&viewer, &name, *request, planned)) }
         (way_back(lang, &schedule))
     };
     let title = say!(lang, "Backfill {name}", "补触发 {name}");
     let page = page(&viewer, Place::Schedules, &title, &body);
-    Ok(match planned {
-        Some(Err(_)) => again(page),
-        _ => page.into_response(),
+    Ok(match faults {
+        Some(_) => again(page),
+        None => page.into_response(),
     })
 }
 
 async fn plan(
     state: &AppState,
-    lang: Lang,
     schedule: &Schedule,
     query: &Query,
-    (from, to): (&str, &str),
-) -> Result<(Backfill, Backfilled)> {
-    let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
-    let request = Backfill {
-        from: instant(lang, from, zone)?,
-        to: instant(lang, to, zone)?,
-        pace: pace(query.pace.as_deref())?,
-    };
-    let planned = state
-        .schedules
-        .plan_backfill(&schedule.name, request)
-        .await?;
+) -> Result<(Backfill, Backfilled), Faults> {
+    let request = Faults::read(query, STAND_INS, |query| {
+        let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
+        let instant = |field, clock: &Option<String>| {
+            moment::one(field, clock.as_deref().unwrap_or_default(), zone)
+        };
+        Ok(Backfill {
+            from: instant("from", &query.from)?,
+            to: instant("to", &query.to)?,
+            pace: pace(query.pace.as_deref())?,
+        })
+    })?;
+    let planned = state.schedules.plan_backfill(&schedule.name, request);
+    let planned = planned.await.map_err(Problem::from)?;
     Ok((request, planned))
 }
 
@@ -75,20 +84,23 @@ fn pace(text: Option<&str>) -> Result<SignedDuration> {
     check_pace(pace.transpose()?.unwrap_or(PACE_DEFAULT))
 }
 
-fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
+fn range(lang: Lang, schedule: &Schedule, query: &Query, faults: &Faults) -> Markup {
     let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
     let pace = query.pace.as_deref().or(Some("1s"));
-    html! {
-        p { (pick!(lang;
-            "Fires past slots that have not fired. Slots that fired are left unchanged.",
-            "触发过去未触发的时点；已触发过的不受影响。")) }
-        form method="get" action={ (path(&schedule.name)) "/backfill" } class="fields" {
+    let fields = html! {
+        div class="fields" {
             (Field::clock("from", lang.pick("From", "从"), query.from.as_deref()).required())
             (Field::clock("to", lang.pick("To (exclusive)", "到（不含）"), query.to.as_deref()).required())
             (Field::zone("zone", lang.pick("Time zone", "时区"), zone))
             (Field::text("pace", lang.pick("Pause between firings", "两次触发的间隔"), pace))
             button type="submit" { (lang.pick("Preview", "预览")) }
         }
+    };
+    html! {
+        p { (pick!(lang;
+            "Fires past slots that have not fired. Slots that fired are left unchanged.",
+            "触发过去未触发的时点；已触发过的不受影响。")) }
+        form method="get" action={ (path(&schedule.name)) "/backfill" } novalidate { (faults.show(lang, &fields)) }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The form to create or change a schedule, with a preview.
 
-use almanack_core::plan::Origin;
+use almanack_core::plan::{Origin, Unfit};
 use almanack_engine::schedules::{Expected, Writer};
 
-use super::fields::{Fields, TARGETS};
+use super::fields::{Fields, STAND_INS, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
-use super::{api, path, times, trying, words};
+use super::{api, path, times, words};
 use crate::schedules::{Named, admit, find};
 use crate::ui::prelude::*;
 
@@ -24,7 +24,38 @@ struct Draft<'a> {
 pub(crate) async fn blank(Sought(_, viewer, fields): Sought<Fields>) -> Page {
     viewer.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
-    Ok(Draft::new(&viewer, None, fields).page(&html! {}, None))
+    Ok(Draft::new(&viewer, None, fields).page(&html! {}, &Faults::default()))
+}
+
+/// The form for a first schedule of this target, where there is none yet.
+pub(super) fn first(viewer: &Viewer, target: &str) -> Markup {
+    let mut fields = Fields::default();
+    fields.set("target", target);
+    let fields = begun(viewer, fields);
+    let draft = Draft::new(viewer, None, &fields);
+    let name = "nightly";
+    let (body, shown) = if target == "ping" {
+        let words = vec!["monitor", "put", name, "0 2 * * *"];
+        (json!({ "type": "ping" }), words)
+    } else {
+        let url = "https://example.org/hook";
+        let words = [
+            "schedule",
+            "put",
+            name,
+            "0 2 * * *",
+            "--target-webhook",
+            url,
+        ];
+        (json!({ "type": "webhook", "url": url }), words.to_vec())
+    };
+    let call = Equivalent::call("PUT", format!("/api/v1/schedules/{name}"));
+    let call = call.body(&json!({ "expression": "0 2 * * *", "target": body }));
+    html! {
+        @if target != "ping" { (draft.kinds()) }
+        (draft.form(&Faults::default()))
+        (call.cli(shown).show(viewer))
+    }
 }
 
 fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
@@ -57,7 +88,7 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
     let definition = schedule.definition.read().map_err(Clone::clone)?;
     let fields = Fields::of(name.as_str(), definition, schedule.revision);
     Ok(Draft::new(&viewer, Some(&schedule), &fields)
-        .page(&html! {}, None)
+        .page(&html! {}, &Faults::default())
         .into_response())
 }
 
@@ -86,34 +117,44 @@ impl<'a> Draft<'a> {
             fields,
         }
     }
-    /// Previews or writes. A refused form keeps its input and shows the reason.
+    /// Previews or writes. A refused form keeps its input and shows everything that is wrong.
     async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
-        let done = match self.fields.get("act") {
-            "check" => self
-                .check(state)
-                .map(|above| self.page(&above, None).into_response()),
-            _ => self.write(state, seen).await,
-        };
-        done.or_else(|problem| {
-            if problem.code.status().is_server_error() {
-                return Err(problem);
+        let done = match self.read(state) {
+            Err(faults) => Err(faults),
+            Ok((name, ready)) if self.fields.get("act") == "check" => {
+                let preview = self.check(state, &name, &ready)?;
+                return Ok(self.page(&preview, &Faults::default()).into_response());
             }
-            let above = trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
-            Ok(again(self.page(&above, problem.place())))
+            Ok((name, ready)) => self
+                .write(state, name, ready, seen)
+                .await
+                .map_err(Faults::from),
+        };
+        match done.map_err(Faults::mendable) {
+            Ok(response) => Ok(response),
+            Err(faults) => Ok(again(self.page(&html! {}, &faults?))),
+        }
+    }
+
+    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready), Faults> {
+        Faults::read(self.fields, STAND_INS, |fields| {
+            let name = ScheduleName::parse(fields.get("name").trim()).map_err(Problem::from)?;
+            let definition = fields.definition()?;
+            let requester = self.viewer.must(Scope::Operate, "writing a schedule")?;
+            admit(state, &name, &definition, requester)?;
+            let checked = state.schedules.check(&name, definition);
+            let ready = checked.map_err(|unfit| placed(unfit, fields))?;
+            Ok((name, ready))
         })
     }
 
-    fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready)> {
-        let name = ScheduleName::parse(self.fields.get("name").trim())?;
-        let definition = self.fields.definition()?;
-        let requester = self.viewer.must(Scope::Operate, "writing a schedule")?;
-        admit(state, &name, &definition, requester)?;
-        let ready = state.schedules.check(&name, definition)?;
-        Ok((name, ready))
-    }
-
-    async fn write(&self, state: &AppState, seen: Expected) -> Answer {
-        let (name, ready) = self.read(state)?;
+    async fn write(
+        &self,
+        state: &AppState,
+        name: ScheduleName,
+        ready: Ready,
+        seen: Expected,
+    ) -> Answer {
         let writer = Writer {
             origin: Origin::Api,
             by: self.viewer.name(),
@@ -130,8 +171,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The preview.
-    fn check(&self, state: &AppState) -> Page {
-        let (name, new) = self.read(state)?;
+    fn check(&self, state: &AppState, name: &ScheduleName, new: &Ready) -> Page {
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let ready = |it| state.schedules.ready(it).ok();
         let old = self.schedule.and_then(|it| Some((ready(it)?, it.runs)));
@@ -142,17 +182,17 @@ impl<'a> Draft<'a> {
             times::times(viewer, ready, &coming, caption)
         };
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
-        let equivalent = self.equivalent(&name)?;
+        let equivalent = self.equivalent(name)?;
         Ok(section! { lang; "would", "Preview", "预览";
             p { strong { (new.describe(lang)) } }
-            (times::warnings(viewer, &new))
+            (times::warnings(viewer, new))
             @if let Some((old, runs_done)) = &old {
-                (times::compared(viewer, (old, *runs_done), &new))
+                (times::compared(viewer, (old, *runs_done), new))
                 h3 { (before) }
                 (times(old, before))
                 h3 { (after) }
             }
-            (times(&new, after))
+            (times(new, after))
             (equivalent.show(viewer))
         })
     }
@@ -170,7 +210,18 @@ impl<'a> Draft<'a> {
         Ok(call.body(&body).cli(words))
     }
 
-    fn page(&self, above: &Markup, wrong: Option<&str>) -> Markup {
+    fn page(&self, above: &Markup, faults: &Faults) -> Markup {
+        let (viewer, lang) = (self.viewer, self.viewer.lang);
+        let body = html! {
+            @if self.schedule.is_none() { (self.kinds()) }
+            (above)
+            (self.form(faults))
+            @if let Some(schedule) = self.schedule { (way_back(lang, schedule)) }
+        };
+        page(viewer, Place::Schedules, &title(lang, self.schedule), &body)
+    }
+
+    fn form(&self, faults: &Faults) -> Markup {
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let action = match self.schedule {
             Some(schedule) => format!("{}/change", path(&schedule.name)),
@@ -179,7 +230,6 @@ impl<'a> Draft<'a> {
         let sheet = Sheet {
             lang,
             fields: self.fields,
-            wrong,
         };
         let revision = self.fields.get("revision");
         let fields = html! {
@@ -188,18 +238,9 @@ impl<'a> Draft<'a> {
                 (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), "morning-news"))
             }
             (sheet.show())
-            p class="acts" {
-                button type="submit" name="act" value="check" { (lang.pick("Preview", "预览")) }
-                button type="submit" name="act" value="write" class="primary" { (lang.pick("Save", "保存")) }
-            }
+            (form::checked(lang, lang.pick("Save", "保存")))
         };
-        let body = html! {
-            @if self.schedule.is_none() { (self.kinds()) }
-            (above)
-            (form(viewer, &action, &fields))
-            @if let Some(schedule) = self.schedule { (way_back(lang, schedule)) }
-        };
-        page(viewer, Place::Schedules, &title(lang, self.schedule), &body)
+        form(viewer, &action, &faults.show(lang, &fields))
     }
 
     /// Links to the form of each kind of target.
@@ -218,6 +259,21 @@ impl<'a> Draft<'a> {
                 }
             }
         }
+    }
+}
+
+/// What is unfit, at the line of its field: of several expressions, the API names none.
+fn placed(unfit: Unfit, fields: &Fields) -> Problem {
+    let line = match &unfit {
+        Unfit::Expression { expression, .. } | Unfit::NeverFires { expression } => {
+            fields.line_of_also(expression)
+        }
+        _ => None,
+    };
+    let problem = Problem::from(unfit);
+    match line {
+        Some(line) => problem.at(format!("also[{line}]")),
+        None => problem,
     }
 }
 

@@ -42,12 +42,24 @@ const LISTS: [&str; 2] = ["tags", "alerts"];
 const NUMBERS: [&str; 5] = ["max_catch_up", "firings_max", "count", "priority", "runs"];
 /// Fields that are lists in JSON, one item per line.
 const LINES: [&str; 3] = ["except", "only", "quiet"];
+/// Valid values of the fields that must not be empty.
+pub(crate) const STAND_INS: &[(&str, &str)] = &[
+    ("name", "x"),
+    ("expression", "@daily"),
+    ("tz", "UTC"),
+    ("url", "https://example.org/"),
+    ("repository", "owner/name"),
+    ("workflow", "daily.yml"),
+    ("argv", "true"),
+    ("kind", "KIND"),
+    ("subject", "subject"),
+];
 /// In place of a list of channels: an empty list, which is not the same as none.
 const NOBODY: &str = "none";
 
 /// A definition as form fields, all of them text. Also the `name`, the `revision` that was shown,
 /// and the `act`: `check` only previews.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
@@ -104,6 +116,14 @@ impl Fields {
             body["also"] = self.lines("also").map(also).collect();
         }
         Ok(body)
+    }
+
+    /// Which of the further expressions this is, unless it is the first one.
+    pub(super) fn line_of_also(&self, expression: &str) -> Option<usize> {
+        let is_further = self.get("expression").trim() != expression.trim();
+        let mut lines = self.lines("also").map(also);
+        let found = lines.position(|it| it["expression"] == expression);
+        found.filter(|_| is_further)
     }
 
     fn lines(&self, name: &str) -> impl Iterator<Item = &str> {
@@ -265,7 +285,6 @@ mod tests {
         let sheet = Sheet {
             lang: Lang::English,
             fields,
-            wrong: None,
         };
         let form = sheet.show().into_string();
         let elements = ["<input", "<textarea", "<select"];

@@ -4,7 +4,7 @@ use almanack_core::plan::Origin;
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
 use super::runs::{self, Run, interval as interval_of, spread};
-use super::{path, times::in_both, words};
+use super::{change, path, times::in_both, words};
 use crate::ui::prelude::*;
 use crate::{paging::cursor, schedules::ListQuery};
 
@@ -52,14 +52,20 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         @if query.did.as_deref() == Some("removed") {
             (notice(&html! { (pick!(lang; "Schedule removed. Its history is kept.", "日程已移除，历史记录会保留。")) }))
         }
+        @let is_first = lines.is_empty() && !is_narrow(&query);
         p class="acts lead" {
-            @if viewer.may(Scope::Operate) {
+            @if viewer.may(Scope::Operate) && !is_first {
                 a class="button primary" href="/ui/schedules/new" { (lang.pick("New schedule", "新建日程")) }
             }
             a class="button" href="/ui/schedules/try" { (lang.pick("Try an expression", "试写表达式")) }
             a class="button" href="/ui/monitors" { (lang.pick("Monitors", "监控")) }
         }
-        (filters(lang, &query))
+        @if is_first {
+            (parts::first(&viewer, pick!(lang;
+                "A schedule fires at every time that its expression names: it calls a webhook, starts a workflow, runs a command or creates a task. It can also be written in the configuration file.",
+                "日程在表达式指定的每个时间触发：调用 webhook、启动工作流、运行命令或创建任务。也可以写在配置文件里。"),
+                &html! { @if viewer.may(Scope::Operate) { (change::first(&viewer, "webhook")) } }))
+        } @else { (filters(lang, &query)) }
         (live("schedules", &html! {
             @if lines.is_empty() { (nothing(lang, &query)) }
             @else { (rows(&viewer, &lines, &histories)) }
@@ -96,24 +102,30 @@ fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
+/// Whether anything narrows the list.
+fn is_narrow(query: &Query) -> bool {
+    let Query {
+        q,
+        state,
+        origin,
+        tag,
+        owner,
+        cursor,
+        ..
+    } = query;
+    [q, state, origin, tag, owner, cursor]
+        .iter()
+        .any(|it| it.is_some())
+}
+
 fn nothing(lang: Lang, query: &Query) -> Markup {
-    let asked = [
-        &query.q,
-        &query.state,
-        &query.origin,
-        &query.tag,
-        &query.owner,
-    ];
-    if asked.iter().any(|it| it.is_some()) {
+    if is_narrow(query) {
         return html! {
             (empty(lang.pick("No schedule matches.", "没有符合条件的日程。")))
             p { a href="/ui/schedules" { (lang.pick("Show all schedules", "显示全部日程")) } }
         };
     }
-    empty(
-        pick!(lang; "No schedules yet. Add one here, in the configuration file or through the API.",
-        "还没有日程。可以在这里、配置文件或通过 API 添加。"),
-    )
+    empty(lang.pick("No schedules yet.", "还没有日程。"))
 }
 
 fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {

@@ -7,7 +7,7 @@ use almanack_core::store::MonitorKeys;
 use almanack_engine::schedules::{Watched, new_key};
 
 use super::one::{may_act, way_back};
-use super::{path, words};
+use super::{change, path, words};
 use crate::schedules::{Named, find};
 use crate::token::hash;
 use crate::ui::prelude::*;
@@ -42,11 +42,17 @@ pub(crate) async fn list(Sought(state, viewer, query): Sought<Query>) -> Page {
     });
     let first = query.cursor.is_some().then_some("/ui/monitors");
     let body = html! {
-        p { (pick!(lang; "Jobs that run elsewhere and call Almanack when they have run.",
-            "在别处运行、运行后通知 Almanack 的作业。")) }
-        p class="acts lead" {
-            @if viewer.may(Scope::Operate) {
-                a class="button primary" href="/ui/schedules/new?target=ping" { (lang.pick("New monitor", "新建监控")) }
+        @let may = viewer.may(Scope::Operate);
+        @if watched.is_empty() && first.is_none() {
+            (parts::first(&viewer, pick!(lang;
+                "A monitor waits for the pings of a job that runs elsewhere, such as a cron job, and alerts you when one is late. Its page shows the address to call.",
+                "监控等待在别处运行的作业（例如 cron 作业）发来的通知，迟到时发出告警。其页面会显示要调用的地址。"),
+                &html! { @if may { (change::first(&viewer, "ping")) } }))
+        } @else {
+            p { (pick!(lang; "Jobs that run elsewhere and call Almanack when they have run.",
+                "在别处运行、运行后通知 Almanack 的作业。")) }
+            @if may {
+                p class="acts lead" { a class="button primary" href="/ui/schedules/new?target=ping" { (lang.pick("New monitor", "新建监控")) } }
             }
         }
         (live("monitors", &rows(&viewer, &watched)))
@@ -60,8 +66,7 @@ pub(crate) async fn list(Sought(state, viewer, query): Sought<Query>) -> Page {
 fn rows(viewer: &Viewer, watched: &[Watched]) -> Markup {
     let lang = viewer.lang;
     table! { lang; "Monitors", "监控";
-        or "No monitors yet. Add one here, in the configuration file or through the API.",
-            "还没有监控。可以在这里、配置文件或通过 API 添加。";
+        or "No monitors yet.", "还没有监控。";
         for (it in watched) tr(data-row)
         "Name", "名称" {
             th scope="row" { a href=(path(&it.schedule.name)) data-open { (it.schedule.name) } }

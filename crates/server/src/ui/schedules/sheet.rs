@@ -11,12 +11,10 @@ const METHODS: [(&str, &str); 5] = [
     ("DELETE", "DELETE"),
 ];
 
-/// The fields of a form, with their input and the refused one.
+/// The fields of a form, with their input.
 pub(crate) struct Sheet<'a> {
     pub(crate) lang: Lang,
     pub(crate) fields: &'a Fields,
-    /// The path of the invalid value, as in problems: `target.url`.
-    pub(crate) wrong: Option<&'a str>,
 }
 
 impl Sheet<'_> {
@@ -27,14 +25,14 @@ impl Sheet<'_> {
             fieldset class="fields" {
                 legend { (lang.pick("When", "时间规则")) }
                 (self.line("expression", lang.pick("Expression", "表达式"), "0 8 * * 1-5"))
-                (Field::zone("tz", lang.pick("Time zone", "时区"), self.fields.get("tz")).example("UTC").refused(self.refused("tz")))
+                (Field::zone("tz", lang.pick("Time zone", "时区"), self.fields.get("tz")).example("UTC"))
             }
             fieldset class="fields" {
                 legend { (target_name(lang, self.fields.get("target"))) }
                 input type="hidden" name="target" value=(self.fields.get("target"));
                 (self.target())
             }
-            details class="act" open[self.wrong.is_some_and(is_policy)] {
+            details class="act" {
                 summary { (lang.pick("Policies", "策略")) }
                 div class="fields" { (self.policies()) }
             }
@@ -139,39 +137,17 @@ impl Sheet<'_> {
     /// A single-line field.
     pub(crate) fn line(&self, name: &str, label: &str, example: &str) -> Markup {
         let field = Field::text(name, label, Some(self.fields.get(name)));
-        field.example(example).refused(self.refused(name)).render()
+        field.example(example).render()
     }
 
     fn area(&self, name: &str, label: &str) -> Markup {
-        let refused = self.refused(name);
-        html! {
-            label { (label)
-                textarea name=(name) rows="4" spellcheck="false" aria-invalid=[refused.then_some("true")]
-                    aria-describedby=[refused.then_some("refused")] { (self.fields.get(name)) }
-            }
-        }
+        html! { label { (label) textarea name=(name) rows="4" spellcheck="false" { (self.fields.get(name)) } } }
     }
 
     fn choice(&self, name: &str, label: &str, choices: &[(&str, &str)]) -> Markup {
-        let refused = self.refused(name);
-        html! {
-            label { (label)
-                select name=(name) aria-invalid=[refused.then_some("true")] aria-describedby=[refused.then_some("refused")] {
-                    @for (choice, shown) in choices { option value=(choice) selected[*choice == self.fields.get(name)] { (shown) } }
-                }
-            }
-        }
+        let choices = choices.iter().copied();
+        choice(name, label, Some(self.fields.get(name)), choices)
     }
-
-    fn refused(&self, name: &str) -> bool {
-        let mut parts = self.wrong.into_iter().flat_map(|wrong| wrong.split('.'));
-        // What is wrong in one part of a field is marked at the whole.
-        parts.any(|part| part == name)
-    }
-}
-
-fn is_policy(path: &str) -> bool {
-    !matches!(path, "name" | "expression" | "tz") && !path.starts_with("target")
 }
 
 /// The name of a target kind.

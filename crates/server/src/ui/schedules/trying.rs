@@ -4,6 +4,7 @@
 //! a link. With the script (`data-try`), the live parts follow the input.
 
 use super::times;
+use crate::problem::Misread;
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 
@@ -72,22 +73,27 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
 }
 
 /// Why it was refused; for an expression with the position and a correction.
-pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup {
-    let Some(misread) = problem.misread() else {
-        return html! { p id="refused" class="wrong" role="alert" { (said(lang, &problem.detail)) } };
-    };
+pub(super) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup {
+    match problem.misread() {
+        Some(it) => {
+            html! { div id="refused" class="wrong" role="alert" { (misread(lang, expression, it)) } }
+        }
+        None => refused(lang, problem),
+    }
+}
+
+/// What is wrong with an expression: the position and a correction.
+pub(crate) fn misread(lang: Lang, expression: &str, misread: &Misread) -> Markup {
     let repaired = misread.repaired.as_deref();
     let repaired = repaired.filter(|repaired| *repaired != expression);
     html! {
-        div id="refused" class="wrong" role="alert" {
-            p { (said(lang, &misread.message)) }
-            @if let Some([start, end]) = misread.span { pre { code { (pointed(expression, start, end)) } } }
-            @if let Some(hint) = &misread.hint { p { (lang.pick("Hint: ", "提示：")) (said(lang, hint)) } }
-            @if let Some(repaired) = repaired {
-                p { (lang.pick("Did you mean ", "您是不是要写 "))
-                    a href=(address(HERE, [("expression", repaired)])) { code { (repaired) } }
-                    (lang.pick("?", "？"))
-                }
+        p { (said(lang, &misread.message)) }
+        @if let Some([start, end]) = misread.span { pre { code { (pointed(expression, start, end)) } } }
+        @if let Some(hint) = &misread.hint { p { (lang.pick("Hint: ", "提示：")) (said(lang, hint)) } }
+        @if let Some(repaired) = repaired {
+            p { (lang.pick("Did you mean ", "您是不是要写 "))
+                a href=(address(HERE, [("expression", repaired)])) { code { (repaired) } }
+                (lang.pick("?", "？"))
             }
         }
     }

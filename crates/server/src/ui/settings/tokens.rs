@@ -15,7 +15,10 @@ pub(super) const REVOKED: &str = "revoked";
 /// Longest lifetime: ten years.
 const DAYS_MAX: i64 = 3_650;
 
-#[derive(Debug, Default, Deserialize)]
+/// Valid values of the fields that must not be empty.
+const STAND_INS: &[(&str, &str)] = &[("name", "x"), ("scope", "read")];
+
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Fields {
     name: Option<String>,
     scope: Option<String>,
@@ -23,7 +26,11 @@ pub(crate) struct Fields {
 }
 
 /// All tokens, and the form for a new one.
-pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Markup {
+pub(super) fn section(
+    viewer: &Viewer,
+    tokens: &[Token],
+    (filled, faults): (&Fields, &Faults),
+) -> Markup {
     let lang = viewer.lang;
     let revoke = |name: &str| {
         let label = say!(lang, "Revoke {name}", "撤销 {name}");
@@ -46,7 +53,7 @@ pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Mar
     section! { lang; "tokens-title", "Tokens", "令牌";
         (table)
         h3 { (lang.pick("New token", "新建令牌")) }
-        (form::form(viewer, "/ui/settings/tokens", &fields(lang, filled)))
+        (form::form(viewer, "/ui/settings/tokens", &faults.show(lang, &fields(lang, filled))))
         (Equivalent::command(command.split(' ')).show(viewer))
     }
 }
@@ -91,48 +98,66 @@ pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
     }
 }
 
-/// Creates a token and shows it, or the form again with the error.
+/// Creates a token and shows it, or the form again with everything that is wrong.
 pub(crate) async fn create(Filled(state, viewer, fields): Filled<Fields>) -> Answer {
     viewer.must(Scope::Admin, "creating a token")?;
-    let made = fields.make(&viewer);
-    let refused = match made {
-        // The history shows tokens and users by name.
-        Ok((name, ..)) if state.changes.load_user(name).await?.is_some() => {
-            html! { (viewer.lang.pick("A user already has this name. Choose another.", "已有同名用户。请换一个名称。")) }
-        }
+    let made = match Faults::read(&fields, STAND_INS, |form| form.make(&viewer)) {
         Ok((name, scope, expires_at)) => {
             let secret = token::draw(state.entropy.as_ref());
-            let token = token::about(name, &secret, scope, viewer.now, expires_at);
-            match state.changes.save_token(&token).await {
-                Ok(()) => return shown(&state, &viewer, &token, &secret).await,
-                Err(store::Error::Taken { .. }) => taken(viewer.lang),
-                Err(error) => return Err(error.into()),
-            }
+            let token = token::about(&name, &secret, scope, viewer.now, expires_at);
+            save(&state, &token).await?.map(|()| (token, secret))
         }
-        Err(refused) => refused,
+        Err(faults) => Err(faults),
     };
-    let page = whole(&state, &viewer, &wrong(refused), None, &fields).await?;
-    Ok(again(page))
+    match made {
+        Ok((token, secret)) => shown(&state, &viewer, &token, &secret).await,
+        Err(faults) => {
+            let form = (&fields, &faults);
+            Ok(again(whole(&state, &viewer, &html! {}, None, form).await?))
+        }
+    }
 }
 
-fn taken(lang: Lang) -> Markup {
-    html! { (pick!(lang; "This name is or was in use. A token name is never reused, so the history stays unambiguous. Choose another.",
-    "该名称正在使用或曾被使用。为避免历史记录混淆，令牌名称不会重复使用。请换一个。")) }
+/// Stores a token, unless its name is taken: the history shows tokens and users by name.
+async fn save(state: &AppState, token: &Token) -> Result<Result<(), Faults>> {
+    if state.changes.load_user(&token.name).await?.is_some() {
+        let user = both!(
+            "A user already has this name. Choose another.",
+            "已有同名用户。请换一个名称。"
+        );
+        return Ok(Err(Fault::at("name", user).into()));
+    }
+    match state.changes.save_token(token).await {
+        Ok(()) => Ok(Ok(())),
+        Err(store::Error::Taken { .. }) => Ok(Err(Fault::at("name", taken()).into())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn taken() -> Sentence {
+    both!(
+        "This name is or was in use. A token name is never reused, so the history stays unambiguous. Choose another.",
+        "该名称正在使用或曾被使用。为避免历史记录混淆，令牌名称不会重复使用。请换一个。"
+    )
 }
 
 impl Fields {
-    fn make(&self, viewer: &Viewer) -> Result<(&str, Scope, Option<Timestamp>), Markup> {
-        let lang = viewer.lang;
+    fn make(&self, viewer: &Viewer) -> Result<(String, Scope, Option<Timestamp>), Fault> {
         let name = self.name.as_deref().unwrap_or_default().trim();
-        token::check_name(name)
-            .map_err(|invalid| english(lang, &format!("a token's {invalid}")))?;
-        let no_scope = || html! { (lang.pick("Choose a scope.", "请选择权限。")) };
+        let unfit = |invalid| Problem::invalid("name", format!("a token's {invalid}"));
+        token::check_name(name).map_err(unfit)?;
+        let no_scope = || Fault::at("scope", both!("Choose a scope.", "请选择权限。"));
         let scope = self.scope.as_deref().and_then(Scope::parse);
         let scope = scope.ok_or_else(no_scope)?;
-        let out_of_range = || html! { (say!(lang, "Days must be 1 to {DAYS_MAX}.", "天数须为 1 到 {DAYS_MAX}。")) };
-        let expires_at = self.days.as_deref();
-        let expires_at = expires_at.map(|days| expiry(days, viewer.now).ok_or_else(out_of_range));
-        Ok((name, scope, expires_at.transpose()?))
+        let range = || {
+            both!(
+                "Days must be 1 to {DAYS_MAX}.",
+                "天数须为 1 到 {DAYS_MAX}。"
+            )
+        };
+        let expires_at = self.days.as_deref().map(|days| expiry(days, viewer.now));
+        let expires_at = expires_at.map(|at| at.ok_or_else(|| Fault::at("days", range())));
+        Ok((name.to_owned(), scope, expires_at.transpose()?))
     }
 }
 
@@ -152,7 +177,8 @@ async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -
             button type="button" class="copy" data-copy=(secret) hidden { (viewer.lang.pick("Copy", "复制")) }
         }
     });
-    let page = whole(state, viewer, &notice, None, &Fields::default()).await?;
+    let blank = (&Fields::default(), &Faults::default());
+    let page = whole(state, viewer, &notice, None, blank).await?;
     Ok(page.into_response())
 }
 

@@ -4,20 +4,25 @@
 //! are offered for choice; nothing is stored that was not chosen. Errors are shown beside the
 //! input.
 
+use almanack_core::source::Definition;
 use almanack_core::source::options::Options;
 use almanack_core::store::Added;
 
+use super::edit;
 use crate::sources::adding::{CandidateView, add_each, candidates};
 use crate::sources::body::SourceBody;
+use crate::sources::preview::preview_of;
 use crate::ui::prelude::*;
 
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct ChangeRequest {
+pub(crate) struct Addition {
     address: Option<String>,
     name: Option<String>,
     category: Option<String>,
     /// Use the address directly, without a search for feeds.
     as_it_is: Option<String>,
+    /// `check` only previews.
+    act: Option<String>,
 }
 
 /// Which of several feeds to add.
@@ -30,26 +35,25 @@ pub(crate) struct Chosen {
 }
 
 /// The form, with what was typed and what is wrong with it.
-pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Problem>) -> Markup {
+pub(super) fn form(viewer: &Viewer, request: &Addition, faults: &Faults) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
-        @if let Some(problem) = wrong { p class="wrong" role="alert" id="add-wrong" { (said(lang, &problem.detail)) } }
         div class="fields" {
             label class="wide" { (pick!(lang; "Address of a feed, or of a site that links to one",
                 "订阅源地址，或链接到订阅源的网站地址"))
                 input name="address" value=[request.address.as_deref()] required maxlength="2000" inputmode="url" autocomplete="off" spellcheck="false"
-                    placeholder="https://example.org/" aria-describedby=[wrong.map(|_| "add-wrong")]; }
+                    placeholder="https://example.org/"; }
             (Field::text("name", lang.pick("Name (optional)", "名称（可选）"), request.name.as_deref()).most(500))
             (Field::text("category", lang.pick("Category (optional)", "分类（可选）"), request.category.as_deref()).most(500))
             label class="tick" {
                 input type="checkbox" name="as_it_is" value="yes" checked[request.as_it_is.is_some()];
                 (pick!(lang; "Use this address directly; do not search it for feeds", "直接使用该地址，不查找订阅源"))
             }
-            button type="submit" class="primary" { (lang.pick("Add", "添加")) }
         }
+        (form::checked(lang, lang.pick("Add", "添加")))
     };
     html! {
-        (form::form(viewer, "/ui/sources/add", &fields))
+        (form::form(viewer, "/ui/sources/add", &faults.show(lang, &fields)))
         p class="hint" { (pick!(lang;
             "To read a page without a feed, use its address directly, then edit the source and write rules.",
             "没有订阅源的页面：直接使用其地址添加，然后编辑该信源并填写规则。")) }
@@ -57,7 +61,7 @@ pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Prob
     }
 }
 
-fn equivalent(request: &ChangeRequest) -> Equivalent {
+fn equivalent(request: &Addition) -> Equivalent {
     let address = request.address.as_deref().unwrap_or("https://example.org/");
     let mut words = vec!["source", "add", address];
     let mut body = json!({ "address": address });
@@ -74,55 +78,63 @@ fn equivalent(request: &ChangeRequest) -> Equivalent {
 
 /// The form on a separate page, where a refused form can be reached again.
 pub(crate) async fn show(viewer: Viewer) -> Markup {
-    on_page(&viewer, &ChangeRequest::default(), None)
+    on_page(
+        &viewer,
+        &form(&viewer, &Addition::default(), &Faults::default()),
+    )
 }
 
-fn on_page(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Problem>) -> Markup {
-    let title = viewer.lang.pick("Add a source", "添加信源");
-    page(viewer, Place::Sources, title, &form(viewer, request, wrong))
+fn on_page(viewer: &Viewer, body: &Markup) -> Markup {
+    page(
+        viewer,
+        Place::Sources,
+        viewer.lang.pick("Add a source", "添加信源"),
+        body,
+    )
 }
 
-/// Adds what an address leads to, or shows what there is to choose from.
-pub(crate) async fn add(Filled(state, viewer, form): Filled<ChangeRequest>) -> Answer {
-    match found(&state, &viewer, &form).await {
+/// Adds what an address leads to, or shows what it would bring, or what there is to choose from.
+pub(crate) async fn add(Filled(state, viewer, form): Filled<Addition>) -> Answer {
+    let done = match form.act.as_deref() {
+        Some("check") => preview(&state, &viewer, &form).await,
+        _ => found(&state, &viewer, &form).await,
+    };
+    match done {
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", links::source(id)))),
+        Ok(Found::Preview(above)) => {
+            let body = html! { (above) (self::form(&viewer, &form, &Faults::default())) };
+            Ok(with_status(StatusCode::OK, on_page(&viewer, &body)))
+        }
         Ok(Found::Several(candidates)) => {
             let page = choice(&viewer, &form, &candidates);
             Ok(with_status(StatusCode::OK, page))
         }
-        Err(problem) if can_be_mended(&problem) => {
-            Ok(again(on_page(&viewer, &form, Some(&problem))))
+        Err(problem) => {
+            // A form this short is about its address, unless another field is named.
+            let place = problem.place().unwrap_or("address").to_owned();
+            let faults = Faults::from(problem.at(place)).mendable()?;
+            Ok(again(on_page(
+                &viewer,
+                &self::form(&viewer, &form, &faults),
+            )))
         }
-        Err(problem) => Err(problem),
     }
-}
-
-/// Whether another address would do.
-fn can_be_mended(problem: &Problem) -> bool {
-    problem.code == Code::Unreachable || problem.code.status() == StatusCode::UNPROCESSABLE_ENTITY
 }
 
 enum Found {
     Source(SourceId, &'static str),
+    Preview(Markup),
     Several(Vec<CandidateView>),
 }
 
-async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Result<Found> {
-    let address = with_scheme(request.address.as_deref().unwrap_or_default());
-    let taken = if request.as_it_is.is_some() {
-        address
-    } else {
-        let found = candidates(state, &address, &Options::default()).await?;
-        let none = both!("no feed found at this address", "此地址没有订阅源");
-        match &found[..] {
-            [] => return Err(Problem::new(Code::Unreachable, none)),
-            [only] => only.address.clone(),
-            _ => return Ok(Found::Several(found)),
-        }
+async fn found(state: &AppState, viewer: &Viewer, request: &Addition) -> Result<Found> {
+    let definition = match definition(state, request).await? {
+        Ok(definition) => definition,
+        Err(several) => return Ok(Found::Several(several)),
     };
-    let body = SourceBody::feed(taken, request.name.clone(), request.category.clone());
-    let items = vec![body.into_definition()];
-    let answer = add_each(state, items, &viewer.origin()).await?.pop();
+    let answer = add_each(state, vec![Ok(definition)], &viewer.origin())
+        .await?
+        .pop();
     match answer.transpose()? {
         Some(Added::New(id)) => Ok(Found::Source(id, "added")),
         Some(Added::Exists(id)) => Ok(Found::Source(id, "there")),
@@ -131,6 +143,47 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
             both!("the answer is missing", "缺少应答"),
         )),
     }
+}
+
+/// What the source would bring; of several feeds, one has to be chosen first.
+async fn preview(state: &AppState, viewer: &Viewer, request: &Addition) -> Result<Found> {
+    let definition = match definition(state, request).await? {
+        Ok(definition) => definition,
+        Err(several) => return Ok(Found::Several(several)),
+    };
+    let lang = viewer.lang;
+    let shown = preview_of(state, &definition).await?;
+    let body = html! {
+        p { code { (definition.address) } }
+        (edit::result(viewer, &shown))
+    };
+    let title = lang.pick("What would be read", "将读取的内容");
+    Ok(Found::Preview(section("preview", title, &body)))
+}
+
+/// The one feed that an address leads to, or several to choose from.
+async fn definition(
+    state: &AppState,
+    request: &Addition,
+) -> Result<Result<Definition, Vec<CandidateView>>> {
+    let address = with_scheme(request.address.as_deref().unwrap_or_default());
+    let taken = if request.as_it_is.is_some() {
+        address
+    } else {
+        let found = candidates(state, &address, &Options::default()).await?;
+        match &found[..] {
+            [] => {
+                return Err(Problem::new(
+                    Code::Unreachable,
+                    both!("no feed found at this address", "此地址没有订阅源"),
+                ));
+            }
+            [only] => only.address.clone(),
+            _ => return Ok(Err(found)),
+        }
+    };
+    let body = SourceBody::feed(taken, request.name.clone(), request.category.clone());
+    Ok(Ok(body.into_definition()?))
 }
 
 /// What people type without one is an address of the web.
@@ -143,7 +196,7 @@ fn with_scheme(address: &str) -> String {
 }
 
 /// The feeds of a site, to choose from.
-fn choice(viewer: &Viewer, request: &ChangeRequest, candidates: &[CandidateView]) -> Markup {
+fn choice(viewer: &Viewer, request: &Addition, candidates: &[CandidateView]) -> Markup {
     let (lang, count) = (viewer.lang, candidates.len());
     let kept = pairs([("name", &request.name), ("category", &request.category)]);
     let known = |candidate: &CandidateView| candidate.source_id.map(SourceId);

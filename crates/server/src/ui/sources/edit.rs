@@ -1,6 +1,6 @@
 //! Repairing a source in place: one form for everything that was set about it.
 //!
-//! The form has two buttons: save it, or preview what would be read with it. A preview stores
+//! The form has two buttons: preview what would be read with it, or save it. A preview stores
 //! nothing and shows the form again below its result. Both work without scripts. A source of the
 //! configuration file has no form: the file would win again.
 
@@ -10,6 +10,7 @@ mod typed;
 use self::typed::Edit;
 use super::called;
 use crate::sources::Numbered;
+use crate::sources::body::check_form;
 use crate::sources::preview::{PreviewView, preview_of};
 use crate::ui::prelude::*;
 
@@ -27,19 +28,16 @@ pub(super) fn show(viewer: &Viewer, source: &Source) -> Markup {
     html! {
         details {
             summary { (lang.pick("Edit this source", "编辑该信源")) }
-            (form_of(viewer, source.id, &Edit::of(source)))
+            (form_of(viewer, source.id, &Edit::of(source), &Faults::default()))
         }
     }
 }
 
-fn form_of(viewer: &Viewer, id: SourceId, edit: &Edit) -> Markup {
+fn form_of(viewer: &Viewer, id: SourceId, edit: &Edit, faults: &Faults) -> Markup {
     let (lang, here, number) = (viewer.lang, links::source(id), id.to_string());
     let inside = html! {
-        (fields::show(lang, edit))
-        p class="acts" {
-            button type="submit" class="primary" { (lang.pick("Save", "保存")) }
-            button type="submit" formaction={ (here) "/preview" } { (lang.pick("Preview", "预览")) }
-        }
+        (faults.show(lang, &fields::show(lang, edit)))
+        (form::checked(lang, lang.pick("Save", "保存")))
     };
     let set = Equivalent::call("PATCH", format!("/api/v1/sources/{id}"))
         .body(&json!({ "address": "https://example.org/feed.xml", "category": "news" }));
@@ -54,61 +52,51 @@ fn form_of(viewer: &Viewer, id: SourceId, edit: &Edit) -> Markup {
     }
 }
 
-/// Changes a source; errors are shown beside the input.
+/// Valid values of the fields that must not be empty.
+const STAND_INS: &[(&str, &str)] = &[
+    ("address", "https://example.org/"),
+    ("item", "a"),
+    ("title", "a"),
+];
+
+/// Changes a source, or shows what would be read with the form as it is. A refused form shows
+/// everything that is wrong.
 pub(crate) async fn change(Numbered(id): Numbered, filled: Filled<Edit>) -> Answer {
     let Filled(state, viewer, form) = filled;
-    let source = state.sources.load(id).await?;
-    let changed = async {
+    let (lang, source) = (viewer.lang, state.sources.load(id).await?);
+    let read = Faults::read(&form, STAND_INS, |form| {
         let changes = form.clone().changes()?;
-        state.sources.change(id, &changes, &viewer.origin()).await?;
-        Ok(())
+        let definition = changes.apply(&source.definition).map_err(Problem::from)?;
+        check_form(&definition)?;
+        state.sources.check(&definition).map_err(Problem::from)?;
+        Ok((changes, definition))
+    });
+    let is_checked = form.act.as_deref() == Some("check");
+    let faults = match read {
+        Err(faults) => faults,
+        Ok((_, definition)) if is_checked => match preview_of(&state, &definition).await {
+            Err(problem) => problem.into(),
+            Ok(shown) => {
+                let edit = form_of(&viewer, id, &form, &Faults::default());
+                let body = html! {
+                    (section("preview", lang.pick("What would be read", "将读取的内容"), &result(&viewer, &shown)))
+                    (section("edit", lang.pick("Edit this source", "编辑该信源"), &edit))
+                };
+                let page = page(&viewer, Place::Sources, called(&source), &body);
+                return Ok(with_status(StatusCode::OK, page));
+            }
+        },
+        Ok((changes, _)) => match state.sources.change(id, &changes, &viewer.origin()).await {
+            Ok(_) => return Ok(see(&format!("{}?did=changed", links::source(id)))),
+            Err(error) => Problem::from(error).into(),
+        },
     };
-    match changed.await {
-        Ok(()) => Ok(see(&format!("{}?did=changed", links::source(id)))),
-        Err(problem) if can_be_mended(&problem) => Ok(mend(&viewer, &source, &form, &problem)),
-        Err(problem) => Err(problem),
-    }
+    let body = form_of(&viewer, id, &form, &faults.mendable()?);
+    Ok(again(page(&viewer, Place::Sources, called(&source), &body)))
 }
 
-/// Shows what would be read with the form as it is, and the form again.
-pub(crate) async fn preview(Numbered(id): Numbered, filled: Filled<Edit>) -> Answer {
-    let Filled(state, viewer, form) = filled;
-    let source = state.sources.load(id).await?;
-    let shown = async {
-        let changes = form.clone().changes()?;
-        preview_of(&state, &changes.apply(&source.definition)?).await
-    };
-    let shown = match shown.await {
-        Ok(shown) => shown,
-        Err(problem) if can_be_mended(&problem) => {
-            return Ok(mend(&viewer, &source, &form, &problem));
-        }
-        Err(problem) => return Err(problem),
-    };
-    let lang = viewer.lang;
-    let body = html! {
-        (section("preview", lang.pick("What would be read", "将读取的内容"), &result(&viewer, &shown)))
-        (section("edit", lang.pick("Edit this source", "编辑该信源"), &form_of(&viewer, id, &form)))
-    };
-    let page = page(&viewer, Place::Sources, called(&source), &body);
-    Ok(with_status(StatusCode::OK, page))
-}
-
-/// Whether typing something else would do.
-fn can_be_mended(problem: &Problem) -> bool {
-    let codes = [Code::Unreachable, Code::AddressTaken];
-    codes.contains(&problem.code) || problem.code.status() == StatusCode::UNPROCESSABLE_ENTITY
-}
-
-fn mend(viewer: &Viewer, source: &Source, form: &Edit, problem: &Problem) -> Response {
-    let body = html! {
-        (refused(viewer.lang, problem))
-        (form_of(viewer, source.id, form))
-    };
-    again(page(viewer, Place::Sources, called(source), &body))
-}
-
-fn result(viewer: &Viewer, shown: &PreviewView) -> Markup {
+/// What would be read, as it was read just now.
+pub(super) fn result(viewer: &Viewer, shown: &PreviewView) -> Markup {
     let (lang, count) = (viewer.lang, shown.entries.len());
     let first = shown.entries.get(..SHOWN).unwrap_or(&shown.entries);
     let more = count - first.len() + shown.left_out;

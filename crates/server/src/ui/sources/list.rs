@@ -24,8 +24,13 @@ pub(crate) async fn show(
     let rows: Vec<(Source, Option<Task>)> = sources.into_iter().zip(tasks).collect();
     let body = html! {
         @if let Some(did) = filter.did.as_deref().and_then(|code| done(lang, code)) { (notice(&html! { p { (did) } })) }
+        @if rows.is_empty() && !filter.is_narrow() {
+            p { (pick!(lang;
+                "A source is a feed or a page. Almanack learns when it publishes, looks then, and keeps what is new. Nothing is stored before you add it: preview what it would bring.",
+                "信源是订阅源或网页。Almanack 学习它的发布时间，按时检查并保留新内容。添加之前不会存储任何内容：可以先预览。")) }
+        }
         @if viewer.may(Scope::Operate) {
-            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
+            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::Addition::default(), &Faults::default())))
         }
         (live("fleet", &fleet::show(lang, &numbers)))
         (section("sources", lang.pick("Sources", "信源"), &html! { div class="stack" {

@@ -31,24 +31,24 @@ pub(super) fn ways(viewer: &Viewer) -> Markup {
 }
 
 pub(crate) async fn show(viewer: Viewer) -> Markup {
-    on_page(&viewer, "", None)
+    on_page(&viewer, "", &Faults::default())
 }
 
-fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
+fn on_page(viewer: &Viewer, typed: &str, faults: &Faults) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
-        @if let Some(problem) = wrong { (refused(lang, problem)) }
         // Without the script no code reads the file, so the field is hidden.
         p hidden data-file { label { (lang.pick("File exported from another reader", "来自其他阅读器的文件"))
-            input type="file" accept=".opml,.xml,text/x-opml,text/xml" data-into="opml-text"; } }
-        label class="wide" for="opml-text" { (lang.pick("OPML text (exported from a feed reader)", "OPML 文本（由阅读器导出）")) }
-        textarea id="opml-text" name="opml" required rows="12" spellcheck="false" { (typed) }
+            input type="file" accept=".opml,.xml,text/x-opml,text/xml" data-into="opml"; } }
+        label { (lang.pick("OPML text (exported from a feed reader)", "OPML 文本（由阅读器导出）"))
+            textarea name="opml" required rows="12" spellcheck="false" { (typed) }
+        }
         p class="acts" { button type="submit" class="primary" { (lang.pick("Import", "导入")) } }
     };
     let body = html! {
         p { (pick!(lang; "Folders become categories. Each line is added separately; importing twice does not add duplicates.",
             "文件夹会成为分类。每行单独添加；重复导入不会产生重复。")) }
-        (form::form(viewer, "/ui/sources/opml", &fields))
+        (form::form(viewer, "/ui/sources/opml", &faults.show(lang, &fields)))
         (Equivalent::call("POST", "/api/v1/sources/opml").cli(["source", "import", "subscriptions.opml"]).show(viewer))
     };
     let title = lang.pick("Import sources", "导入信源");
@@ -61,7 +61,7 @@ pub(crate) async fn import(Filled(state, viewer, form): Filled<List>) -> Answer 
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
         Ok(imported) => Ok(with_status(StatusCode::OK, results(&viewer, imported))),
         Err(problem) if matches!(problem.code, Code::InvalidBody | Code::TooManyItems) => {
-            Ok(again(on_page(&viewer, &text, Some(&problem))))
+            Ok(again(on_page(&viewer, &text, &problem.at("opml").into())))
         }
         Err(problem) => Err(problem),
     }

@@ -92,6 +92,12 @@ pub(crate) async fn show(sought: Sought<Query>) -> Page {
         (pager(lang, first.as_deref(), next.as_deref()))
     };
     let body = html! {
+        @if found.rows.is_empty() && query == Query::default() {
+            (parts::first(&viewer, pick!(lang;
+                "An entry is one item that a source published: its title, link, time and text. Entries of all sources come together here.",
+                "条目是信源发布的一项内容：标题、链接、时间和正文。所有信源的条目都汇集在这里。"),
+                &html! { p { a class="button" href="/ui/sources/add" { (lang.pick("Add a source", "添加信源")) } } }))
+        }
         (query.form(lang, PATH, None))
         (live("entries", &rows))
         (query.equivalent(None).show(&viewer))

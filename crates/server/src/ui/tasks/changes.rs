@@ -20,7 +20,14 @@ pub(crate) fn path(id: BulkId) -> String {
 pub(crate) async fn list(State(state): App, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let found = state.store.list_bulks(None, SHOWN).await?;
+    let cancel = "task bulk cancel --kind MAIL_SEND --status FAIL --dry-run";
     let body = html! {
+        @if found.rows.is_empty() {
+            (parts::first(&viewer, pick!(lang;
+                "A bulk change cancels, retries or reschedules every task that a filter finds, in the background. Its progress is shown here.",
+                "批量更改在后台取消、重试或改期所有符合筛选条件的任务，进度显示在这里。"),
+                &Equivalent::command(cancel.split(' ')).show(&viewer)))
+        }
         (live("changes", &table(&viewer, &found.rows)))
         (Equivalent::call("GET", "/api/v1/bulk").cli(["task", "bulk", "list"]).show(&viewer))
     };

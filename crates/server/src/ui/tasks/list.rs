@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use almanack_core::store::{StatusCount, TaskFilter};
 use almanack_core::text::shorten;
 
-use super::{AMONG, about, bulk, filter::Filter, filter::words_of, link, of_kind, origin, words};
+use super::{
+    AMONG, about, bulk, create, filter::Filter, filter::words_of, link, of_kind, origin, words,
+};
 use crate::ui::prelude::*;
 
 /// Tasks on a page.
@@ -97,11 +99,17 @@ fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> M
         (table(viewer, filter, found))
         (parts::pager(lang, first.as_deref(), next.as_deref()))
     };
+    let may = viewer.may(Scope::Operate);
     html! {
-        @if viewer.may(Scope::Operate) {
-            p class="acts lead" { a class="button primary" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } }
+        @if found.statuses.is_empty() && filter.is_empty() {
+            (parts::first(viewer, pick!(lang;
+                "A task calls your service at a time, tries again if that fails, and can be rescheduled until the last second.",
+                "任务在指定时间调用您的服务，失败后自动重试，直到最后一秒都可以改期。"),
+                &html! { @if may { (create::first(viewer)) } }))
+        } @else {
+            @if may { p class="acts lead" { a class="button primary" href="/ui/tasks/new" { (lang.pick("New task", "新建任务")) } } }
+            (form(filter, &found.lines, lang))
         }
-        (form(filter, &found.lines, lang))
         (parts::live("statuses", &statuses(lang, filter, &found.statuses)))
         (parts::live("list", &list))
         (equivalent(&found.search).show(viewer))

@@ -56,6 +56,15 @@ pub(super) struct Day {
 }
 
 impl Day {
+    /// Whether nothing was ever put, planned or added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.statuses.is_empty()
+            && self.finished.is_empty()
+            && self.schedules.is_empty()
+            && self.sources.is_empty()
+            && self.editions.is_empty()
+    }
+
     pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self> {
         let store = &state.store;
         let now = whole_minute(now);

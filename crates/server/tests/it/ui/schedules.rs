@@ -354,7 +354,7 @@ async fn a_schedule_is_written_by_a_form_after_a_look_at_what_it_would_do() {
         ["true"]
     );
     assert!(
-        all(&refused, "#refused pre").concat().contains("^^"),
+        all(&refused, ".fault pre").concat().contains("^^"),
         "{}",
         refused.body
     );

@@ -277,8 +277,10 @@ async fn ss_21_a_source_is_edited_and_previewed_without_scripts() {
     let page = world.look("/ui/sources/1").await;
     let address = page.attributes("input[name=address]", "value");
     assert_eq!(address, ["https://a.example/feed"]);
-    let preview = page.attributes("button[formaction]", "formaction");
-    assert_eq!(preview, ["/ui/sources/1/preview"]);
+    assert_eq!(
+        page.attributes("details button[name=act]", "value"),
+        ["check"]
+    );
     let request = [
         ("address", "https://new.example/page"),
         ("name", "Mine"),
@@ -292,7 +294,8 @@ async fn ss_21_a_source_is_edited_and_previewed_without_scripts() {
         ("filters", "block title is x\r\n\r\nblock title is y"),
         ("full_text", "on"),
     ];
-    let tried = world.fill("/ui/sources/1/preview", &request).await;
+    let tried = [&request[..], &[("act", "check")]].concat();
+    let tried = world.fill("/ui/sources/1/change", &tried).await;
     assert_eq!(tried.status, 200, "{}", tried.body);
     check_page(&tried);
     assert!(tried.texts("[role=status]")[0].contains("Nothing has been stored"));
@@ -474,7 +477,7 @@ async fn a_list_is_imported_line_by_line_and_exported() {
     assert_eq!(answer.status, 200, "{}", answer.body);
     check_page(&answer);
     assert_eq!(
-        answer.texts("[role=status]"),
+        answer.texts("main [role=status]"),
         ["2 added, 0 already existed, 2 refused."]
     );
     let rows = answer.texts("tbody tr");
@@ -483,7 +486,7 @@ async fn a_list_is_imported_line_by_line_and_exported() {
     assert!(!answer.body.contains("<b>Three"), "{}", answer.body);
     let again = world.fill("/ui/sources/opml", &[("opml", list)]).await;
     assert_eq!(
-        again.texts("[role=status]"),
+        again.texts("main [role=status]"),
         ["0 added, 2 already existed, 2 refused."]
     );
     let out = world.look("/ui/sources/export").await;

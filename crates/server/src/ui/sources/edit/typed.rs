@@ -8,7 +8,7 @@ use crate::sources::body::ChangesBody;
 use crate::ui::prelude::*;
 
 /// Everything that was set about a source, as it is typed. Empty fields are reset.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Edit {
     pub(super) address: Option<String>,
     pub(super) name: Option<String>,
@@ -38,6 +38,8 @@ pub(crate) struct Edit {
     pub(super) error_texts: Option<String>,
     pub(super) full_text: Option<String>,
     pub(super) site: Option<String>,
+    /// `check` only previews.
+    pub(super) act: Option<String>,
 }
 
 impl Edit {
