@@ -137,6 +137,11 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
           "key": "hn:2",
           "note": null,
           "original_title": "Story 2",
+          "prompts": {
+            "comments": "4e5768d7",
+            "summary": "ef0b9188",
+            "titles": "27278551"
+          },
           "published_at": "1970-01-01T00:00:00Z",
           "rank": 2,
           "reading_minutes": 1,

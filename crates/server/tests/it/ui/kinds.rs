@@ -40,7 +40,7 @@ async fn wk_04_a_kind_is_held_and_resumed_with_note_until_and_who() {
     let why = world.get(&format!("{TASK}/why")).await.json();
     assert_eq!(why["reason"], "paused");
     let sentence = why["sentence"].as_str().unwrap();
-    for part in [by, "the site moves", "until 2026-01-05T09:00:00Z"] {
+    for part in [by, "the site moves", "until 2026-01-05 09:00:00 UTC"] {
         assert!(sentence.contains(part), "{sentence}");
     }
     let resumed = world.post(&format!("{KIND}/resume"), "").await.json();
