@@ -74,6 +74,7 @@ macro_rules! words {
 }
 
 impl Lang {
+    /// Every language, the default one first.
     pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
     /// Its BCP 47 tag.
@@ -164,6 +165,7 @@ struct Texts {
 }
 
 impl Sentence {
+    /// A sentence in both languages.
     pub fn new(english: impl Into<Box<str>>, chinese: impl Into<Box<str>>) -> Self {
         Self::of(english.into(), Some(chinese.into()))
     }
@@ -189,6 +191,7 @@ impl Sentence {
         }
     }
 
+    /// What [`to_stored`](Self::to_stored) made, or an older text in English.
     pub fn from_stored(text: &str) -> Self {
         match text.split_once(BETWEEN) {
             Some((english, chinese)) => Self::new(english, chinese),

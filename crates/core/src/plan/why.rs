@@ -4,6 +4,8 @@
 //! there was no schedule at the time. The cursor and the edits distinguish these, and where they do
 //! not, the sentence says that it is not known.
 
+mod pings;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{AHEAD_MIN, Delay, Edit, Edited, Firing, Pause, Reason, Slot, State, Trigger, Verdict};
@@ -81,7 +83,7 @@ pub fn why(facts: &Facts<'_>, lang: Lang) -> String {
         return decided(facts, row, lang);
     }
     if facts.is_monitor && matches!(facts.state, State::Active) {
-        return expected(facts, lang);
+        return pings::expected(facts, lang);
     }
     if let Some(task) = facts.firing {
         return fired_without_row(facts, task, lang);
@@ -125,9 +127,9 @@ fn decided(facts: &Facts<'_>, row: &Slot, lang: Lang) -> String {
             say!(lang; "{at} was missed and caught up {late} after its time{delay}{ending}.",
                 "{at} 曾错过，比预定时间晚 {late} 补触发{delay}{ending}。")
         }
-        Verdict::Pinged => pinged(facts, row, lang),
+        Verdict::Pinged => pings::pinged(facts, row, lang),
         Verdict::Skipped(reason @ (Reason::NoPing | Reason::NeverPinged)) => {
-            unpinged(facts, reason, row, lang)
+            pings::unpinged(facts, reason, row, lang)
         }
         Verdict::Skipped(reason) => {
             let because = because(reason, row, &late, lang);
@@ -142,48 +144,6 @@ fn decided(facts: &Facts<'_>, row: &Slot, lang: Lang) -> String {
                 "{at} 被跳过：{because}{later}。"
             )
         }
-    }
-}
-
-/// A ping was for it.
-fn pinged(facts: &Facts<'_>, row: &Slot, lang: Lang) -> String {
-    let at = facts.at;
-    let late = row.decided_at.duration_since(at);
-    let came = if late <= SignedDuration::ZERO {
-        lang.pick("in time", "按时").to_owned()
-    } else {
-        let late = lateness(late, lang);
-        say!(lang; "{late} after its time, within its grace", "晚 {late}，仍在宽限时间内")
-    };
-    let result = match row.detail.as_deref() {
-        Some(failed) => {
-            say!(lang; ", and reported that the job {failed}", "，并报告作业失败（{failed}）")
-        }
-        None => String::new(),
-    };
-    say!(
-        lang,
-        "{at} was pinged {came}{result}.",
-        "{at} {came}收到通知{result}。"
-    )
-}
-
-/// No ping was.
-fn unpinged(facts: &Facts<'_>, reason: Reason, row: &Slot, lang: Lang) -> String {
-    let at = facts.at;
-    let late = lateness(row.decided_at.duration_since(at), lang);
-    let because = because(reason, row, &late, lang);
-    match reason {
-        Reason::NoPing => say!(
-            lang,
-            "{at} was missed: {because}.",
-            "{at} 错过：{because}。"
-        ),
-        _ => say!(
-            lang,
-            "{at} was not watched: {because}.",
-            "{at} 未受监视：{because}。"
-        ),
     }
 }
 
@@ -479,24 +439,6 @@ fn undecided(facts: &Facts<'_>, lang: Lang) -> String {
             None => say!(lang; "{at} is undecided: no node has planned it yet.",
                 "{at} 尚未决定：还没有节点排程。"),
         },
-    }
-}
-
-/// No verdict yet about a ping.
-fn expected(facts: &Facts<'_>, lang: Lang) -> String {
-    let (at, created_at) = (facts.at, facts.created_at);
-    match facts.next_at {
-        _ if at <= created_at => say!(lang;
-            "{at} was not watched: the monitor was first written at {created_at}.",
-            "{at} 未受监视：该监视创建于 {created_at}。"),
-        Some(next) if at < next => say!(lang;
-            "{at} was not expected, or its outcome is no longer kept; the next ping is expected at {next}.",
-            "{at} 并非预期时间，或其结果已不再保留；下一次通知预计在 {next}。"),
-        Some(_) if at <= facts.now => say!(lang;
-            "{at} is undecided: no ping has come, and its grace has not passed or no ping has ever come.",
-            "{at} 尚未决定：还没有收到通知，宽限时间未过，或从未收到过通知。"),
-        _ => say!(lang; "{at} is still to come: a ping is expected then unless one comes before.",
-            "{at} 尚未到来：届时应收到通知，除非通知提前到达。"),
     }
 }
 
