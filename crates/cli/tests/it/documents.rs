@@ -21,7 +21,7 @@ const FOLDERS: [&str; 2] = ["docs/guide", "docs/tutorials"];
 /// Begins the reason why a block is not run.
 const EXCEPTION: &str = "not-run: ";
 /// Blocks that are not run.
-const EXCEPTIONS: usize = 47;
+const EXCEPTIONS: usize = 49;
 /// The ports that blocks name.
 const PORTS: [&str; 8] = [
     "8080", "8081", "8090", "8091", "8092", "8093", "8095", "9000",
