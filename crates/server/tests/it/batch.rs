@@ -70,6 +70,7 @@ async fn items_are_answered_in_order_and_a_bad_one_stops_no_other() {
               "ARTICLE_PUBLISH",
               "MAIL_SEND"
             ],
+            "path": "kind",
             "status": 422,
             "title": "Unknown kind",
             "type": "/problems/unknown_kind"

@@ -362,7 +362,13 @@ pub(crate) async fn correct(Dated(id): Dated, filled: Filled<Correcting>) -> Ans
             .await
         {
             Ok(_) => return Ok(see(&format!("{}?did=corrected", links::edition(id)))),
-            Err(error) => Faults::from(Problem::from(error)),
+            Err(error) => match Problem::from(error) {
+                // Another revision replaced the one that was read: no typing mends that.
+                problem if problem.code.status() == StatusCode::CONFLICT => {
+                    return Err(problem.into());
+                }
+                problem => Faults::from(problem),
+            },
         },
         Err(fault) => fault.into(),
     };
