@@ -42,7 +42,8 @@ pub(crate) fn answer(lang: Lang, view: impl Serialize) -> Response {
 pub(crate) async fn turn(request: Request, next: Next) -> Response {
     let lang = accepted(request.headers());
     let mut response = next.run(request).await;
-    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+    // It stays with the answer: a command on the same machine prints its cause, too.
+    if let Some(problem) = response.extensions().get::<Problem>().cloned() {
         turn_problem(&mut response, problem, lang);
     }
     let headers = response.headers_mut();

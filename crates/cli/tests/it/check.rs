@@ -631,6 +631,11 @@ fn what_is_in_force_and_why() {
     alerts.quiet_tz                      "UTC"                                       default
     alerts.quiet_except                  "critical"                                  default
     alerts.language                      (the edition's, or English)                 default
+    status_page.enabled                  false                                       default
+    status_page.title                    (Status)                                    default
+    status_page.schedules                []                                          default
+    status_page.tags                     []                                          default
+    status_page.editions                 []                                          default
     heartbeat.url                        (no heartbeat is sent)                      default
     heartbeat.every                      "1m"                                        default
     heartbeat.method                     "get"                                       default

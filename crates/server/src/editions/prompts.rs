@@ -39,7 +39,9 @@ pub(crate) async fn prompts(
     let name = query.name.as_deref().map(parse_name).transpose()?;
     let editions = editions_named(&state, name.unwrap_or_default())?;
     let prompts = editions.outside.writer.prompts();
-    let prompts = prompts.into_iter().flat_map(|prompts| prompts.iter());
+    let prompts = prompts
+        .into_iter()
+        .flat_map(almanack_core::edition::prompts::Prompts::iter);
     Ok(Json(PromptsView {
         name: editions.settings.name.to_string(),
         prompts: prompts.cloned().collect(),

@@ -3,7 +3,7 @@
 use super::{World, date, run};
 use crate::harness::Home;
 
-const MODEL: &str = "[edition.model]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"m\"\n\n";
+const MODEL: &str = "[edition.model]\nbase_url = \"http://127.0.0.1:1099/v1\"\nname = \"m\"\n\n";
 
 #[test]
 fn ed_36_a_prompt_is_refused_where_it_is_wrong() {
