@@ -365,7 +365,7 @@ pub(crate) async fn correct(Dated(id): Dated, filled: Filled<Correcting>) -> Ans
             Err(error) => match Problem::from(error) {
                 // Another revision replaced the one that was read: no typing mends that.
                 problem if problem.code.status() == StatusCode::CONFLICT => {
-                    return Err(problem.into());
+                    return Err(problem);
                 }
                 problem => Faults::from(problem),
             },

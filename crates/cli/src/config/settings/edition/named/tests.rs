@@ -83,7 +83,7 @@ const DESTINATIONS: [(&str, &str, &str); 9] = [
     ),
 ];
 /// Sections that are passed on.
-const PASSED_ON: [&str; 5] = ["source", "reader", "model", "caps", "quality"];
+const PASSED_ON: [&str; 6] = ["source", "reader", "model", "caps", "quality", "prompts"];
 
 #[test]
 fn ed_37_a_named_edition_goes_nowhere_that_it_does_not_name() {
