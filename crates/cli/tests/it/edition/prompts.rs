@@ -42,7 +42,17 @@ fn ed_36_prompts_are_inherited_and_need_a_model() {
         let ran = home.run(&[&["edition", "prompts", "--json"], name].concat());
         ran.expect_json()["prompts"].as_array().unwrap().clone()
     };
-    home.run(&["task", "list"]);
+    let put = [
+        "task",
+        "put",
+        "K",
+        "s",
+        "--at",
+        "+1h",
+        "--callback-url",
+        "https://articles.example/",
+    ];
+    home.run(&put).expect_data();
     let (default, weekly) = (prompts(&[]), prompts(&["weekly"]));
     let own = |all: &[serde_json::Value]| -> Vec<String> {
         let own = all.iter().filter(|it| it["is_built_in"] == false);
