@@ -321,15 +321,10 @@ impl World {
         let (tick, editions) = parts(&store, &clock);
         let port: Arc<dyn Store> = store.clone();
         let time: Arc<dyn Clock> = clock.clone();
-        let kinds = Kinds {
-            configured: BTreeSet::from([kind(PUBLISH), kind(MAIL)]),
-            pulled: BTreeSet::from([kind(MAIL)]),
-            accept_any: false,
-            ..Kinds::default()
-        };
         let mut fixture = Fixture::on(&port, &time);
         let publishers = publishers(&mut fixture);
-        let rescheduler = Rescheduler::new(port.clone(), time.clone(), kinds).reaching(reach);
+        let rescheduler =
+            Rescheduler::new(port.clone(), time.clone(), known_kinds()).reaching(reach);
         let health = Arc::new(Health::of_beat(SignedDuration::from_secs(5)));
         let state = AppState {
             rescheduler: Arc::new(rescheduler),
@@ -502,4 +497,13 @@ pub(crate) fn with(
 /// A body that asks for an instant `minute` minutes after nine.
 pub(crate) fn at(minute: u8) -> String {
     format!(r#"{{"execute_at":"2026-01-05T09:{minute:02}:00Z"}}"#)
+}
+
+fn known_kinds() -> Kinds {
+    Kinds {
+        configured: BTreeSet::from([kind(PUBLISH), kind(MAIL)]),
+        pulled: BTreeSet::from([kind(MAIL)]),
+        accept_any: false,
+        ..Kinds::default()
+    }
 }
