@@ -250,7 +250,7 @@ describe("searching everything", () => {
     await put("palette:one", "2027-01-01T00:00:00Z");
     const { context, page, seen } = await reader(browser);
     for (const [key, typed, name, leads] of [
-      ["Control+k", "palette:", "palette:one", "**/ui/tasks/ARTICLE_PUBLISH/palette%3Aone"],
+      ["Control+k", "palette:", "palette:one", "**/ui/tasks/ARTICLE_PUBLISH/palette:one"],
       ["/", "nightly", "nightly-export", "**/ui/schedules/nightly-export"],
       ["Meta+k", "new sched", "New schedule", "**/ui/schedules/new"],
     ]) {
