@@ -290,7 +290,7 @@ fn check_tries(earlier: &[Call], call: &Call, skew: SignedDuration) -> Result<()
         ));
     }
     let until = call.firing.retry_until;
-    if own().last().is_some_and(|it| !it.works) && is_right(at) && at > until + skew + MOMENT {
+    if own().next_back().is_some_and(|it| !it.works) && is_right(at) && at > until + skew + MOMENT {
         return Err(format!("{subject} was called at {at}, after {until}"));
     }
     Ok(())
