@@ -1,4 +1,4 @@
-//! The description of the API: an OpenAPI 3.1 document, and what the page for people ([`read`],
+//! The description of the API: an OpenAPI 3.1 document, and what the page for people (`read`,
 //! `ui::api`) is made from.
 //!
 //! Routes and document come from the same registration ([`document`] and [`crate::app`] share it),
