@@ -174,6 +174,14 @@ impl Target {
         self.into()
     }
 
+    /// How long a receiver that accepts its call has for each report; `None` if its answer is the end.
+    pub fn report_within(&self) -> Option<SignedDuration> {
+        match self {
+            Self::Webhook { report_within, .. } => *report_within,
+            _ => None,
+        }
+    }
+
     /// Checks what can be known without trying it.
     pub fn check(&self) -> Result<(), Unusable> {
         match self {

@@ -302,7 +302,7 @@ impl Handler for DispatchHandler {
         };
         let start = ping_delivery::put_start(&*self.store, task, &firing, self.clock.now());
         let (handed_over, ()) = tokio::join!(launch, start);
-        match handed_over {
+        match self.or_reported(&firing, task, handed_over).await {
             HandedOver::Ended(outcome) => self.inside_window(&firing, task, outcome),
             HandedOver::Works(work) => {
                 let outcome = self.begin_following(&firing, task, work).await;

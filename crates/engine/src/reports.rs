@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    follow::{Ended, Ending, InvalidReport, Report, Stage, Work},
+    follow::{Ended, Ending, Followed, InvalidReport, Report, Stage, Work},
     lang::{Lang, Say},
+    plan::{DISPATCH, Firing},
     run_log::RunLogs,
     say,
     store::{self, RunId, Store},
-    task::{TaskId, Term},
+    task::{Task, TaskId, Term},
     time::{Clock, Sleeper},
 };
 use jiff::Timestamp;
@@ -73,7 +74,11 @@ impl Reports {
     ) -> Result<Option<Timestamp>, Error> {
         let change = report.change(stage, self.clock.now())?;
         let found = self.store.load_followed(&[firing]).await?.pop();
-        let followed = found.filter(|it| matches!(it.work, Work::Report { .. }));
+        let followed = match found {
+            Some(found) => Some(found),
+            None => self.expect(firing).await?,
+        };
+        let followed = followed.filter(|it| matches!(it.work, Work::Report { .. }));
         let mut followed = followed.ok_or(Error::NotExpected(firing))?;
         if !self.store.change_followed(firing, &change).await? {
             return Err(self.why_refused(firing).await?);
@@ -88,6 +93,26 @@ impl Reports {
         }
         followed.heard_at = change.heard_at;
         Ok(Some(followed.expected_until()))
+    }
+
+    /// Quick work reports before its firing has noted that the call was accepted: then this notes it.
+    async fn expect(&self, firing: TaskId) -> store::Result<Option<Followed>> {
+        let row = self.store.load_task(firing).await?;
+        let is_called = |row: &Task| {
+            row.is_live() && row.term > Term(0) && row.identity.kind.as_str() == DISPATCH
+        };
+        let called = row.filter(is_called);
+        let Some(read) = called.and_then(|row| Firing::read(&row.payload).ok()) else {
+            return Ok(None);
+        };
+        let Some(within) = read.target.report_within() else {
+            return Ok(None);
+        };
+        let within_s = within.as_secs();
+        let work = Work::Report { within_s };
+        let followed = Followed::new(firing, work, self.clock.now(), read.run_timeout);
+        self.store.save_followed(&followed).await?;
+        Ok(Some(followed))
     }
 
     /// Adds a report to the log of the attempt that made the call, which holds the answer to it.

@@ -162,11 +162,9 @@ impl Ready {
 
     /// Whether the time limit ends the work before its report is missed.
     fn reports_too_late(&self) -> bool {
-        let Target::Webhook { report_within, .. } = &self.definition.target else {
-            return false;
-        };
         let limit = self.definition.run_timeout.unwrap_or(RUN_TIMEOUT_DEFAULT);
-        report_within.is_some_and(|within| within > limit)
+        let within = self.definition.target.report_within();
+        within.is_some_and(|within| within > limit)
     }
 
     /// Whether two firings ask for one task, which is done once.

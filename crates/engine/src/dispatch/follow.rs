@@ -7,7 +7,7 @@
 
 use almanack_core::{
     finish::Outcome,
-    follow::{Ended, Ending, Followed, FollowedChange, Seen, Work, decide},
+    follow::{Ended, Ending, Followed, FollowedChange, HandedOver, Seen, Work, decide},
     plan::Firing,
     store,
     target::runs::with_run,
@@ -48,6 +48,34 @@ impl DispatchHandler {
         Outcome::NotNow {
             at: later(self.clock.now(), TROUBLE_AGAIN),
             why: "waiting: the store could not be asked about its work",
+        }
+    }
+
+    /// What was reported before the call was answered counts more than the answer.
+    pub(super) async fn or_reported(
+        &self,
+        firing: &Firing,
+        task: &ClaimedTask,
+        handed_over: HandedOver,
+    ) -> HandedOver {
+        let HandedOver::Ended(outcome) = handed_over else {
+            return handed_over;
+        };
+        if firing.target.report_within().is_none() {
+            return HandedOver::Ended(outcome);
+        }
+        let Ok(found) = self.store.load_followed(&[task.id]).await else {
+            return HandedOver::Unanswered;
+        };
+        match found.into_iter().next() {
+            Some(Followed {
+                ending: Some(ending),
+                ..
+            }) => HandedOver::Ended(ending.outcome()),
+            Some(followed) if matches!(outcome, Outcome::Retry { .. }) => {
+                HandedOver::Works(followed.work)
+            }
+            _ => HandedOver::Ended(outcome),
         }
     }
 

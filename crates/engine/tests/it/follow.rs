@@ -36,6 +36,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::virtual_time::{VirtualTime, pause};
 
+mod early;
+
 const KIND: &str = "REPORT";
 
 /// A handler of own tasks that takes its time, and what it saw of its tasks running at once.
@@ -84,10 +86,7 @@ impl Launcher for Accepts {
     }
 
     async fn hand_over(&self, firing: &Firing, _: &ClaimedTask) -> HandedOver {
-        let within = match &firing.target {
-            Target::Webhook { report_within, .. } => *report_within,
-            _ => None,
-        };
+        let within = firing.target.report_within();
         let within_s = within.map_or(60, |within| within.as_secs());
         HandedOver::Works(Work::Report { within_s })
     }
@@ -164,8 +163,17 @@ impl World {
         others: Arc<dyn Handler>,
         stop: &CancellationToken,
     ) -> tokio::task::JoinHandle<()> {
+        self.start_with(self.handler(), name, others, stop).await
+    }
+
+    async fn start_with(
+        &self,
+        handler: DispatchHandler,
+        name: &str,
+        others: Arc<dyn Handler>,
+        stop: &CancellationToken,
+    ) -> tokio::task::JoinHandle<()> {
         let kind = Kind::parse(DISPATCH).unwrap();
-        let handler = self.handler();
         let handlers = Handlers::new(others)
             .waking(&handler)
             .with(kind.clone(), Arc::new(handler))

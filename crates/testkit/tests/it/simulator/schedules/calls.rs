@@ -56,15 +56,8 @@ pub(super) fn is_handled(firing: &Firing) -> bool {
     let is_plain = firing.retry == Retry::default()
         && firing.timeout.is_none()
         && firing.firings_max.is_none()
-        && report_within(&firing.target).is_none();
+        && firing.target.report_within().is_none();
     !is_plain && matches!(firing.target, Target::Webhook { .. })
-}
-
-fn report_within(target: &Target) -> Option<SignedDuration> {
-    match target {
-        Target::Webhook { report_within, .. } => *report_within,
-        _ => None,
-    }
 }
 
 /// Draws what a webhook's schedule asks for beside the call.
@@ -154,14 +147,20 @@ impl Launcher for Service {
     async fn hand_over(&self, firing: &Firing, task: &ClaimedTask) -> HandedOver {
         let running = self.begin(firing, task);
         let (takes, outcome) = injected_fault(&self.dice);
+        let accepts = matches!(outcome, Outcome::Done { .. });
+        let within = firing.target.report_within().filter(|_| accepts);
+        let reporter = Reporter::new(self.world.clone(), self.dice.fork(), task.id);
+        let mut report = within.map(|within| reporter.report(within));
+        // Some are done before they have answered.
+        if self.dice.hits(200) {
+            report.take().map(tokio::spawn);
+        }
         if !self.healed {
             pass(takes.min(TAKES_MAX)).await;
         }
-        let within = report_within(&firing.target);
-        if let (Some(within), true) = (within, matches!(outcome, Outcome::Done { .. })) {
+        if let Some(within) = within {
             running.note(|call| call.works = true);
-            let reporter = Reporter::new(self.world.clone(), self.dice.fork(), task.id);
-            tokio::spawn(reporter.report(within));
+            report.map(tokio::spawn);
             let within_s = within.as_secs();
             return HandedOver::Works(Work::Report { within_s });
         }
