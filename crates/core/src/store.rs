@@ -164,13 +164,18 @@ pub struct ClaimRequest {
 impl ClaimRequest {
     /// The limited kinds that have no room left once `taken` is taken.
     pub fn full_after(&self, taken: &[ClaimedTask]) -> Vec<Kind> {
-        let taken_of = |kind: &Kind| taken.iter().filter(|t| t.identity.kind == *kind).count();
+        let taken_of = |kind: &Kind| count_of(taken, kind);
         let full = self
             .limits
             .iter()
             .filter(|(kind, room)| taken_of(kind) >= *room);
         full.map(|(kind, _)| kind.clone()).collect()
     }
+}
+
+fn count_of(tasks: &[ClaimedTask], kind: &Kind) -> usize {
+    let of_kind = tasks.iter().filter(|task| task.identity.kind == *kind);
+    of_kind.count()
 }
 
 /// What a claim got.
@@ -183,6 +188,13 @@ pub struct Claimed {
     pub next_due_at: Option<Timestamp>,
     /// Of the kinds that take turns and of which something was taken, the last key that had one.
     pub turns: Vec<(Kind, Option<String>)>,
+}
+
+impl Claimed {
+    /// How many of its tasks are of a kind.
+    pub fn count_of(&self, kind: &Kind) -> usize {
+        count_of(&self.tasks, kind)
+    }
 }
 
 /// The result of a [`Finish`].

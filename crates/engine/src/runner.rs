@@ -277,12 +277,9 @@ impl Shift<'_> {
         let request = self.request(now, slots, &permits);
         let ports = self.ports;
         let claimed = self.watching(ports.store.claim(request.clone())).await;
-        let kept = match &claimed {
-            Ok(claimed) => count_by_kind(&claimed.tasks),
-            Err(_) => BTreeMap::new(),
-        };
+        let of_kind = |kind: &Kind| claimed.as_ref().map_or(0, |claimed| claimed.count_of(kind));
         for (kind, granted) in &permits {
-            let unused = granted.saturating_sub(kept.get(kind).copied().unwrap_or(0));
+            let unused = granted.saturating_sub(of_kind(kind));
             self.holdings.permits.give_back(kind, unused);
         }
         let mut claimed = claimed?;

@@ -16,18 +16,18 @@ impl TryFrom<String> for Subject {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
+        let fits = (1..=SUBJECT_BYTES_MAX).contains(&text.len());
+        if !fits || text.trim() != text || text.chars().any(char::is_control) {
+            return Err(Invalid::Subject { bytes: text.len() });
+        }
+        Ok(Self(text.into()))
     }
 }
 
 impl Subject {
     /// Accepts a subject or says which rule it breaks.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let fits = (1..=SUBJECT_BYTES_MAX).contains(&text.len());
-        if !fits || text.trim() != text || text.chars().any(char::is_control) {
-            return Err(Invalid::Subject { bytes: text.len() });
-        }
-        Ok(Self(text.into()))
+        text.to_owned().try_into()
     }
 
     /// The subject as text.
@@ -52,13 +52,6 @@ impl TryFrom<String> for Kind {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
-    }
-}
-
-impl Kind {
-    /// Accepts a kind or says which rule it breaks.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
         let shaped = text.len() <= KIND_BYTES_MAX
             && text.starts_with(|c: char| c.is_ascii_alphabetic())
             && text
@@ -70,6 +63,13 @@ impl Kind {
             });
         }
         Ok(Self(text.into()))
+    }
+}
+
+impl Kind {
+    /// Accepts a kind or says which rule it breaks.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        text.to_owned().try_into()
     }
 
     /// The kind as text.

@@ -134,7 +134,12 @@ impl Running {
                 measures.wait.record(lateness);
             }
             measures.running.increment(1.0);
-            *self.counts.entry(task.identity.kind.clone()).or_default() += 1;
+            match self.counts.get_mut(&task.identity.kind) {
+                Some(count) => *count += 1,
+                None => {
+                    self.counts.insert(task.identity.kind.clone(), 1);
+                }
+            }
             let handler = handlers.of(&task.identity.kind);
             let task = Arc::new(task);
             let attempted = Arc::clone(&task);

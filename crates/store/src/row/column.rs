@@ -107,9 +107,9 @@ read_from! {
     Priority: Number, level => Self::new(level.0).map_err(unreadable), else Some(Self::DEFAULT);
     Payload: String, text => Ok(Self::from_store(text)), else Some(Self::default());
     Tags: String, text => Ok(Self::from_text(&text)), else Some(Self::NONE);
-    Subject: String, text => Self::parse(&text).map_err(unreadable),
+    Subject: String, text => Self::try_from(text).map_err(unreadable),
         else Self::parse("unreadable").ok();
-    Kind: String, text => Self::parse(&text).map_err(unreadable),
+    Kind: String, text => Self::try_from(text).map_err(unreadable),
         else Self::parse("UNREADABLE").ok();
     Status: String, text => Self::parse(&text).map_err(unreadable), else Some(Self::Fail);
     ScheduleName: String, text => Self::parse(&text).map_err(unreadable);
