@@ -250,7 +250,9 @@ async fn functions(client: &tokio_postgres::Client) -> Result<Functions> {
     let schemas = Schemas::find(client).await?;
     Ok(Functions {
         // Who may not look into the schema may not call what is there either.
-        installed: installed(client, &schemas).await.unwrap_or_default(),
+        installed: installed(client, &schemas, migrate::newest())
+            .await
+            .unwrap_or_default(),
         schema: schemas.functions,
         known: migrate::newest(),
     })

@@ -35,7 +35,9 @@ const SCHEMAS: &str = "select current_schema()::text, case when current_schema()
 /// What `put` says about itself. Its version stands at the end.
 const COMMENT: &str = "Almanack's functions, version ";
 const INSTALLED: &str = "select obj_description(to_regprocedure(format(\
-     '%I.put(text, text, timestamptz, jsonb, jsonb)', $1::text))::oid, 'pg_proc')";
+     '%I.put(text, text, timestamptz, jsonb, jsonb)', $1::text))::oid, 'pg_proc'), \
+     to_regprocedure(format('%I.cancel(text, text, jsonb)', $1::text)) is not null \
+     and to_regprocedure(format('%I.receipt(bigint)', $1::text)) is not null";
 
 /// Where the tables are, and where the functions.
 pub(crate) struct Schemas {
@@ -62,15 +64,18 @@ impl Schemas {
     }
 }
 
-/// The version of the functions that are there, if any are.
+/// The version of the functions that are there, if any are; `None` if one of this version lacks.
 pub(crate) async fn installed(
     client: &impl GenericClient,
     schemas: &Schemas,
+    own: i64,
 ) -> Result<Option<i64>> {
     let row = client.query_one(INSTALLED, &[&schemas.functions]).await;
-    let comment: Option<String> = row.map_err(failed)?.get(0);
+    let row = row.map_err(failed)?;
+    let (comment, is_whole): (Option<String>, bool) = (row.get(0), row.get(1));
     let version = comment.and_then(|text| text.strip_prefix(COMMENT)?.parse().ok());
-    Ok(version)
+    // How those of another version are called is not known here.
+    Ok(version.filter(|version| *version != own || is_whole))
 }
 
 /// Makes the functions, unless they are there in this version or a newer one.
@@ -94,7 +99,7 @@ pub(super) async fn keep(client: &mut Client, schemas: &Schemas, version: i64) {
 
 /// Answers which version is there afterwards.
 async fn try_keep(client: &mut Client, schemas: &Schemas, version: i64) -> Result<i64> {
-    if let Some(found) = installed(client, schemas).await?
+    if let Some(found) = installed(client, schemas, version).await?
         && found >= version
     {
         return Ok(found);
@@ -107,7 +112,7 @@ async fn try_keep(client: &mut Client, schemas: &Schemas, version: i64) -> Resul
 
 /// Under the lock: another node may have been here.
 async fn make(client: &mut Client, schemas: &Schemas, version: i64) -> Result<i64> {
-    if let Some(found) = installed(client, schemas).await?
+    if let Some(found) = installed(client, schemas, version).await?
         && found >= version
     {
         return Ok(found);

@@ -271,7 +271,7 @@ fn sql_functions(functions: &Functions) -> Finding {
     match functions.installed {
         None => Finding::warning(
             check,
-            format!("`{schema}.put` and `{schema}.cancel` are missing"),
+            format!("`{schema}.put`, `cancel` or `receipt` is missing"),
         )
         .hint(format!(
             "a node creates them when it starts, if this user may: `create schema {schema} \
