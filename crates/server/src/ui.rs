@@ -29,6 +29,7 @@ mod nodes;
 mod page;
 pub(crate) mod parts;
 mod preferences;
+mod problems;
 mod query;
 mod radar;
 pub(crate) mod rows;
@@ -86,8 +87,8 @@ mod prelude {
     pub(crate) use super::moment::{self, Moment};
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
-        self, Field, badge, choice, dash, empty, english, live, notice, or_dash, outside, pager,
-        refused, said, section, status, wrong,
+        self, Field, badge, choice, dash, empty, english, live, marked, notice, or_dash, outside,
+        pager, refused, said, section, status, wrong,
     };
     pub(crate) use super::query::{Sought, address, pairs};
     pub(crate) use super::viewer::Viewer;
@@ -148,6 +149,7 @@ fn outside(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
         .route("/ui/preferences", post(preferences::choose))
         .merge(sign_in::routes(authentication))
         .merge(api::routes())
+        .merge(problems::routes())
         .route(ABOUT_PATH, get(about::show))
         .layer(Extension(Arc::new(about::Today::default())))
         .layer(DefaultBodyLimit::max(OPEN_FORM_BYTES_MAX))

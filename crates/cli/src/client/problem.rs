@@ -1,7 +1,7 @@
 //! Problems of the API as failures: the API's sentence, a hint in the words of the command line, an
 //! exit code.
 
-use almanack_server::problem::Problem;
+use almanack_server::problem::{Code, Problem};
 use serde_json::Value;
 
 use super::{Refusal, Reply};
@@ -73,15 +73,22 @@ impl Refusal {
         let what = self.cause.clone().unwrap_or_else(|| self.in_order());
         let hint = match &self.cause {
             Some(cause) if exit == Exit::Unavailable => Some(failure::advice(cause).to_owned()),
-            _ => self.hint(),
+            _ => self.hint().or_else(|| self.guide()),
         };
         Failure::new(exit, what).hinted(hint)
     }
 
-    /// The sentence without places in a body that the user did not type. A task is named in the
-    /// order of the command line, so that it can be compared with what was typed.
+    /// The page of the guide, unless it is the one about every call.
+    fn guide(&self) -> Option<String> {
+        let page = Code::parse(self.code())?.guide();
+        let is_special = page != Code::BadRequest.guide();
+        is_special.then(|| format!("{page} says more"))
+    }
+
+    /// The sentence. A task is named in the order of the command line, so that it can be compared
+    /// with what was typed.
     fn in_order(&self) -> String {
-        let detail = self.detail().split(" at line ").next().unwrap_or_default();
+        let detail = self.detail();
         let named = detail.strip_prefix("no task (");
         let named = named.and_then(|it| it.strip_suffix(')')?.rsplit_once(", "));
         named.map_or_else(

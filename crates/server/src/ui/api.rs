@@ -264,13 +264,9 @@ fn form_to_try(lang: Lang, it: &Operation) -> Markup {
     }
 }
 
-/// A text of the document: English, with code between backticks.
+/// A text of the document, which is English.
 fn prose(lang: Lang, text: &str) -> Markup {
-    let parts = text.split('`').enumerate();
-    let marked = html! {
-        @for (place, part) in parts { @if place % 2 == 1 { code { (part) } } @else { (part) } }
-    };
-    html! { @if lang == Lang::English { (marked) } @else { span lang="en" { (marked) } } }
+    html! { @if lang == Lang::English { (marked(text)) } @else { span lang="en" { (marked(text)) } } }
 }
 
 fn resource_name(lang: Lang, tag: &str) -> &str {

@@ -94,7 +94,12 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
             @if let Some(problem) = problem { (said(lang, &problem.detail)) }
             @else { (status) }
         }
-        p { a href="/ui" { (lang.pick("Today", "今日")) } }
+        p {
+            a href="/ui" { (lang.pick("Today", "今日")) }
+            @if let Some(problem) = problem {
+                " · " a href=(problem.code.page()) { (lang.pick("What this means", "说明")) }
+            }
+        }
     };
     with_status(status, page(viewer, Place::Elsewhere, title, &body))
 }

@@ -155,6 +155,12 @@ pub(crate) fn english(lang: Lang, text: &str) -> Markup {
     said(lang, &Sentence::from(text.to_owned()))
 }
 
+/// A text with code between backticks.
+pub(crate) fn marked(text: &str) -> Markup {
+    let parts = text.split('`').enumerate();
+    html! { @for (place, part) in parts { @if place % 2 == 1 { code { (part) } } @else { (part) } } }
+}
+
 /// A field of a form under its label.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Field<'a> {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use almanack_core::lang::Lang;
 use almanack_server::problem::Code;
 use serde_json::Value;
 
@@ -18,7 +19,8 @@ serves the same as OpenAPI under `/api/v1/openapi.json`, with every schema. Exam
 const PROBLEMS: &str = "
 ## Problems
 
-A refusal has one of these codes.
+A refusal has one of these codes. Its `type` is a page of the node: `/problems/CODE` says what to do, in the reader's
+language.
 
 | code | status | meaning |
 | --- | --- | --- |
@@ -62,7 +64,11 @@ pub(crate) fn page(document: &Value) -> String {
     page.push_str(PROBLEMS);
     for code in Code::ALL {
         let (name, status) = (code.as_str(), code.status().as_u16());
-        let _ = writeln!(page, "| `{name}` | {status} | {} |", code.meaning());
+        let _ = writeln!(
+            page,
+            "| `{name}` | {status} | {} |",
+            code.meaning(Lang::English)
+        );
     }
     for it in operations {
         assert!(

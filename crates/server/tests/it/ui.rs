@@ -9,6 +9,7 @@ mod forms;
 mod kinds;
 mod live;
 mod nodes;
+mod problems;
 mod radar;
 pub(crate) mod reading;
 mod reserved;
