@@ -13,6 +13,9 @@ if (!stage) throw new Error("these tests are started by `cargo nextest run -p al
 
 mkdirSync(stage.shots, { recursive: true });
 
+/** Where pages may load from. */
+const ORIGINS = [stage.open, stage.guarded, stage.empty];
+
 /** Starts the browser. */
 export function launch() {
   return chromium.launch({
@@ -43,7 +46,7 @@ export async function habit(browser, habits = {}) {
   // Machines that run tests are busy with other things.
   context.setDefaultTimeout(60_000);
   const zoned = (url) => ({ name: "almanack-zone", value: zone, url });
-  if (known) await context.addCookies([zoned(stage.open), zoned(stage.guarded)]);
+  if (known) await context.addCookies(ORIGINS.map(zoned));
   return context;
 }
 
@@ -62,7 +65,7 @@ export async function open(context) {
   });
   page.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol.startsWith("http") && ![stage.open, stage.guarded].includes(origin)) seen.foreign.push(request.url());
+    if (protocol.startsWith("http") && !ORIGINS.includes(origin)) seen.foreign.push(request.url());
   });
   page.on("response", (response) => { if (!response.url().includes("/ui/live")) seen.answers.push(response); });
   return { page, seen };

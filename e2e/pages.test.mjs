@@ -4,6 +4,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { cuts, fileName, habit, launch, lowContrasts, open, reader, shoot, stage, transferred, violations } from "./browser.mjs";
 
+/* Every page of a busy node, and what a new user sees of an empty one. */
+const PAGES = [
+  ...stage.pages.map((path) => ({ path, url: stage.open + path, picture: fileName(path) })),
+  ...stage.firstPages.map((path) => ({ path: `first ${path}`, url: stage.empty + path, picture: `first-${fileName(path)}` })),
+];
+
 let browser;
 before(async () => { browser = await launch(); });
 after(() => browser.close());
@@ -18,7 +24,7 @@ for (const [begin, lang] of ["en", "zh-CN"].entries()) {
     let context;
     before(async () => { context = await habit(browser, { lang }); });
     after(() => context.close());
-    for (const [turn, path] of stage.pages.entries()) {
+    for (const [turn, { path, url, picture }] of PAGES.entries()) {
       test(path, async (t) => {
         const { page, seen } = await open(context);
         const at = (width) => page.setViewportSize({ width, height: 900 });
@@ -26,17 +32,17 @@ for (const [begin, lang] of ["en", "zh-CN"].entries()) {
         await at(judged[0]);
         // A page that stays open keeps its stream, and a browser has few of them for one host.
         t.after(() => page.close());
-        const answer = await page.goto(stage.open + path);
+        const answer = await page.goto(url);
         assert.equal(answer.status(), 200);
         assert.equal(await page.getAttribute("html", "lang"), lang);
         assert.equal(await page.locator("h1").count(), 1);
-        if (lang === "en") await shoot(page, `${fileName(path)}.${lang}.light.${judged[0]}`);
+        if (lang === "en") await shoot(page, `${picture}.${lang}.light.${judged[0]}`);
         assert.deepEqual(await violations(page), [], `${judged[0]} px`);
         // The other theme has the same markup in other colours.
         await page.emulateMedia({ colorScheme: "dark" });
         await at(judged[1]);
         assert.deepEqual(await lowContrasts(page), [], `${judged[1]} px`);
-        if (lang === "zh-CN") await shoot(page, `${fileName(path)}.${lang}.dark.${judged[1]}`);
+        if (lang === "zh-CN") await shoot(page, `${picture}.${lang}.dark.${judged[1]}`);
         for (const width of WIDTHS) {
           await at(width);
           assert.deepEqual(await cuts(page), [], `${width} px`);
@@ -52,13 +58,13 @@ describe("narrow, without scripts", () => {
   let context;
   before(async () => { context = await habit(browser, { width: 320, scripts: false }); });
   after(() => context.close());
-  for (const path of stage.pages) {
+  for (const { path, url, picture } of PAGES) {
     test(path, async (t) => {
       const { page, seen } = await open(context);
       t.after(() => page.close());
-      await page.goto(stage.open + path);
+      await page.goto(url);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      await shoot(page, `${fileName(path)}.narrow`);
+      await shoot(page, `${picture}.narrow`);
       assert.ok(width <= 320, `nothing sticks out, but the page is ${width} wide: ${await widest(page)}`);
       assert.ok((await page.locator("main").innerText()).length > 40, "the page says something");
       assert.deepEqual(seen.problems, []);

@@ -76,6 +76,24 @@ pub(crate) const PAGES: &[&str] = &[
     "/ui/api?q=receipt",
     "/ui/api/kinds",
     "/ui/search?q=import",
+    "/problems",
+    "/problems/unknown_kind",
+];
+
+/// What a new user sees of a node on which nothing has happened yet.
+const FIRST_PAGES: &[&str] = &[
+    "/ui",
+    "/ui/tasks",
+    "/ui/tasks/changes",
+    "/ui/schedules",
+    "/ui/monitors",
+    "/ui/sources",
+    "/ui/entries",
+    "/ui/editions",
+    "/ui/editions/subscribers",
+    "/ui/kinds",
+    "/ui/activity",
+    "/status",
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,7 +101,9 @@ async fn every_page_works_for_everybody_in_a_real_browser() {
     let stage = Stage::build();
     Day::of(&stage).play().await;
     stage.clock_stands_at(START);
-    let settings = settings(&stage.serve().await);
+    let empty = Stage::build();
+    empty.clock_stands_at(START);
+    let settings = settings(&stage.serve(&empty).await);
     let run = tokio::task::spawn_blocking(move || in_browser(&settings));
     let (said, passed) = run.await.unwrap();
     assert!(passed, "{}", failures(&said));
@@ -94,10 +114,12 @@ fn settings(served: &served::Served) -> Value {
     json!({
         "open": served.open,
         "guarded": served.guarded,
+        "empty": served.empty,
         "token": people::TOKEN,
         "admin": people::ADMIN.settings(),
         "reader": people::READER.settings(),
         "pages": PAGES,
+        "firstPages": FIRST_PAGES,
         "shots": shots(),
         "chromium": chromium(),
     })

@@ -50,6 +50,8 @@ pub(crate) struct Stage {
 pub(super) struct Served {
     pub(super) open: String,
     pub(super) guarded: String,
+    /// A node on which nothing has happened.
+    pub(super) empty: String,
 }
 
 impl Stage {
@@ -77,11 +79,12 @@ impl Stage {
     }
 
     /// Serves for as long as the test runs.
-    pub(super) async fn serve(&self) -> Served {
+    pub(super) async fn serve(&self, empty: &Self) -> Served {
         let guarded = face(&self.world, &self.editions, Access::Tokens);
         Served {
             open: listen(self.world.app.clone()).await,
             guarded: listen(guarded).await,
+            empty: listen(empty.world.app.clone()).await,
         }
     }
 }
