@@ -33,7 +33,7 @@ fn unclear<T>(what: impl Into<String>, hint: impl Into<String>) -> Result<T, Unc
 
 /// Reads `30s`, `10m`, `1h30m`, `7d` (a day has 24 hours here).
 pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, Unclear> {
-    duration::parse(text).or_else(|it| unclear(it.what, it.hint))
+    duration::parse(text).or_else(|it| unclear(it.what.to_string(), it.hint.to_string()))
 }
 
 /// Writes a duration the way [`parse_duration`] reads it.

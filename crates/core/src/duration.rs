@@ -5,16 +5,27 @@
 //! decided by whoever asked for it.
 
 use jiff::{SignedDuration, Span, SpanRelativeTo};
-use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+use serde::{Deserialize as _, Deserializer, Serializer};
 
-use crate::lang::Lang;
+use crate::{
+    both,
+    lang::{Lang, Say, Sentence, reader::refuse},
+    say,
+};
 
 /// Why a text is not a duration, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}; {hint}")]
+#[error("{}", self.say(Lang::English))]
 pub struct Unclear {
-    pub what: String,
-    pub hint: String,
+    pub what: Sentence,
+    pub hint: Sentence,
+}
+
+impl Say for Unclear {
+    fn say(&self, lang: Lang) -> String {
+        let (what, hint) = (self.what.say(lang), self.hint.say(lang));
+        say!(lang; "{what}; {hint}", "{what}；{hint}")
+    }
 }
 
 /// Reads a duration.
@@ -22,16 +33,22 @@ pub fn parse(text: &str) -> Result<SignedDuration, Unclear> {
     let (what, hint) = match read(text) {
         Ok(duration) => return Ok(duration),
         Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => (
-            format!("`{text}` has no unit"),
-            format!("did you mean \"{text}s\"?"),
+            both!("`{text}` has no unit", "`{text}` 没有单位"),
+            both!("did you mean \"{text}s\"?", "是否为 \"{text}s\"？"),
         ),
         Err(_) if is_too_long(text) => (
-            format!("`{text}` is too long"),
-            "the longest is about 19000 years, and times end with the year 9999".to_owned(),
+            both!("`{text}` is too long", "`{text}` 过长"),
+            both!(
+                "the longest is about 19000 years, and times end with the year 9999",
+                "最长约为 19000 年，时间到 9999 年为止"
+            ),
         ),
         Err(_) => (
-            format!("`{text}` is not a duration"),
-            "write numbers with units, like \"30s\", \"10m\", \"1h30m\" or \"7d\"".to_owned(),
+            both!("`{text}` is not a duration", "`{text}` 不是时长"),
+            both!(
+                "write numbers with units, like \"30s\", \"10m\", \"1h30m\" or \"7d\"",
+                "请写带单位的数字，例如 \"30s\"、\"10m\"、\"1h30m\" 或 \"7d\""
+            ),
         ),
     };
     Err(Unclear { what, hint })
@@ -124,13 +141,13 @@ pub mod optional {
 
 fn read_text<'de, D: Deserializer<'de>>(from: D) -> Result<SignedDuration, D::Error> {
     let text = String::deserialize(from)?;
-    parse(&text).map_err(D::Error::custom)
+    parse(&text).map_err(|unclear| refuse(&unclear))
 }
 
 fn read_optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SignedDuration>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     let read = text.as_deref().map(parse).transpose();
-    read.map_err(D::Error::custom)
+    read.map_err(|unclear| refuse(&unclear))
 }
 
 #[cfg(test)]

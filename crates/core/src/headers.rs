@@ -6,7 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::secret::is_reference;
+use crate::{
+    both,
+    lang::{Say, Sentence, Words},
+    secret::is_reference,
+};
 
 /// Most headers of one request.
 pub const HEADERS_MAX: usize = 20;
@@ -14,12 +18,15 @@ pub const HEADERS_MAX: usize = 20;
 const NAME_BYTES_MAX: usize = 100;
 /// Longest value of a header, in bytes.
 pub(crate) const VALUE_BYTES_MAX: usize = 1000;
-pub(crate) const REFERENCE: &str = "must say where the secret is kept, as env:NAME or file:PATH";
-const THEMSELVES: &str = "requests set it themselves";
+pub(crate) const REFERENCE: Words = (
+    "must say where the secret is kept, as env:NAME or file:PATH",
+    "必须写明密钥的保存位置：env:NAME 或 file:PATH",
+);
+const THEMSELVES: Words = ("requests set it themselves", "请求会自行设置");
 
 /// Headers that every request sets itself.
-const OWN: [(&str, &str); 10] = [
-    ("host", "the address says it"),
+const OWN: [(&str, Words); 10] = [
+    ("host", ("the address says it", "由地址决定")),
     ("accept-encoding", THEMSELVES),
     ("connection", THEMSELVES),
     ("content-length", THEMSELVES),
@@ -37,49 +44,57 @@ pub struct Unfit {
     /// Which one; none if it has no usable name, or all are meant.
     pub name: Option<String>,
     /// What is wrong, as the rest of a sentence.
-    pub why: String,
+    pub why: Sentence,
 }
 
 /// What some headers may not be.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     /// Further headers that the request sets itself, with what to do instead.
-    pub own: &'static [(&'static str, &'static str)],
+    pub own: &'static [(&'static str, Words)],
     /// Whether a header of this name carries a credential.
     pub is_secret: fn(&str) -> bool,
 }
 
 /// Checks names, lengths, and that credentials are references.
 pub fn check(headers: &BTreeMap<String, String>, rules: Rules) -> Result<(), Unfit> {
-    let refuse = |name: Option<&str>, why: String| {
+    let refuse = |name: Option<&str>, why: Sentence| {
         let name = name.map(str::to_owned);
         Err(Unfit { name, why })
     };
     if headers.len() > HEADERS_MAX {
         let count = headers.len();
-        return refuse(
-            None,
-            format!("has {count} headers; the limit is {HEADERS_MAX}"),
+        let why = both!(
+            "has {count} headers; the limit is {HEADERS_MAX}",
+            "有 {count} 个请求头；上限为 {HEADERS_MAX} 个"
         );
+        return refuse(None, why);
     }
     for (index, (name, value)) in headers.iter().enumerate() {
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_token) {
-            return refuse(None, "has a header with an invalid name".to_owned());
+            return refuse(
+                None,
+                both!("has a header with an invalid name", "含有名称无效的请求头"),
+            );
         }
         let mut own = OWN.iter().chain(rules.own);
         if let Some((_, instead)) = own.find(|(own, _)| name.eq_ignore_ascii_case(own)) {
-            return refuse(Some(name), format!("cannot be set; {instead}"));
+            let why = both!("cannot be set; ", "不能设置；").joined(&instead.both());
+            return refuse(Some(name), why);
         }
         let mut later = headers.keys().skip(index + 1);
         if later.any(|other| other.eq_ignore_ascii_case(name)) {
-            return refuse(Some(name), "is set twice".to_owned());
+            return refuse(Some(name), both!("is set twice", "设置了两次"));
         }
         if !fits_line(value) {
-            let why = format!("must have 1 to {VALUE_BYTES_MAX} bytes of printable ASCII");
+            let why = both!(
+                "must have 1 to {VALUE_BYTES_MAX} bytes of printable ASCII",
+                "必须为 1 到 {VALUE_BYTES_MAX} 字节的可打印 ASCII"
+            );
             return refuse(Some(name), why);
         }
         if (rules.is_secret)(name) && reference_in(value).is_none() {
-            return refuse(Some(name), REFERENCE.to_owned());
+            return refuse(Some(name), REFERENCE.both());
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    both,
     event::incoming::{EventError, read_cancel, read_put},
     reschedule::{Receipt, Request},
     text::shorten,
@@ -45,8 +46,9 @@ impl InboxRequest {
         match self.verb.as_str() {
             "put" => read_put(&self.subject, data, payload_limit).map(Request::Put),
             "cancel" => read_cancel(&self.subject, data).map(Request::Cancel),
-            other => Err(EventError::Shape(format!(
-                "verb `{other}` is neither `put` nor `cancel`"
+            other => Err(EventError::Shape(both!(
+                "verb `{other}` is neither `put` nor `cancel`",
+                "动词 `{other}` 既不是 `put` 也不是 `cancel`"
             ))),
         }
     }
@@ -140,7 +142,9 @@ mod tests {
         let data = r#"{"kind":"ARTICLE_PUBLISH","colour":"red"}"#;
         let refused = request("cancel", data).read(1_000).unwrap_err();
         assert!(
-            refused.to_string().contains("unknown field `colour`"),
+            refused
+                .to_string()
+                .contains("unknown field `request.colour`"),
             "{refused}"
         );
     }

@@ -3,9 +3,9 @@
 //! As of [`crate::duration`], a mistake is answered in the same words everywhere.
 
 use jiff::{Timestamp, civil::Date};
-use serde::{Deserialize as _, Deserializer, de::Error as _};
+use serde::{Deserialize as _, Deserializer};
 
-use crate::time::parse_instant;
+use crate::{both, lang::reader::refuse, time::parse_instant};
 
 /// Reads a field that may be absent; beside `#[serde(default)]`.
 pub fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
@@ -13,8 +13,10 @@ pub fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>,
         return Ok(None);
     };
     let read = parse_instant(&text).map_err(|_| {
-        let what = format!("`{text}` is not an instant; write it like 2026-12-24T18:00:00Z");
-        D::Error::custom(what)
+        refuse(&both!(
+            "`{text}` is not an instant; write it like 2026-12-24T18:00:00Z",
+            "`{text}` 不是时刻；请写成 2026-12-24T18:00:00Z 的形式"
+        ))
     });
     read.map(Some)
 }
@@ -23,8 +25,10 @@ pub fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>,
 pub fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Date, D::Error> {
     let text = String::deserialize(from)?;
     text.parse().map_err(|_| {
-        let what = format!("`{text}` is not a day; write it like 2026-12-24");
-        D::Error::custom(what)
+        refuse(&both!(
+            "`{text}` is not a day; write it like 2026-12-24",
+            "`{text}` 不是日期；请写成 2026-12-24 的形式"
+        ))
     })
 }
 

@@ -7,7 +7,7 @@
 //! refused on entry, here and nowhere else, while the sender can still be given the reason.
 
 use crate::{
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence, reader::of_syntax},
     say,
 };
 use serde::de::IgnoredAny;
@@ -21,7 +21,7 @@ pub const DEPTH_MAX: usize = 64;
 #[error("{}", self.say(Lang::English))]
 pub enum Unfit {
     /// Not JSON at all.
-    Syntax(String),
+    Syntax(Sentence),
     /// Arrays in arrays in arrays.
     Depth {
         /// Where the level too many opens.
@@ -37,7 +37,10 @@ pub enum Unfit {
 impl Say for Unfit {
     fn say(&self, lang: Lang) -> String {
         match self {
-            Self::Syntax(it) => say!(lang; "is not JSON: {it}", "不是 JSON：{it}"),
+            Self::Syntax(it) => {
+                let it = it.say(lang);
+                say!(lang; "is not JSON: {it}", "不是 JSON：{it}")
+            }
             Self::Depth { at } => say!(lang;
                 "nests more than {DEPTH_MAX} levels of arrays and objects (byte {at}); flatten it, or send a reference to it instead",
                 "的数组和对象嵌套超过 {DEPTH_MAX} 层（第 {at} 字节）；请展平，或改为传递引用"),
@@ -50,7 +53,7 @@ impl Say for Unfit {
 
 /// Whether a text may be kept. One pass and no memory, whatever the text.
 pub fn check(text: &str) -> Result<(), Unfit> {
-    serde_json::from_str::<IgnoredAny>(text).map_err(|error| Unfit::Syntax(error.to_string()))?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| Unfit::Syntax(of_syntax(&error)))?;
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut in_text) = (0, 0_usize, false);
     while let Some(byte) = bytes.get(at) {

@@ -14,6 +14,8 @@
 //! The language is an argument. Where a sentence is made before its reader is known (an error on
 //! its way to an API's client, a page or a log), it travels as a [`Sentence`], in both.
 
+pub mod reader;
+
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -144,9 +146,21 @@ pub trait Say {
 }
 
 /// A fixed text, the English one first.
-impl Say for (&'static str, &'static str) {
+pub type Words = (&'static str, &'static str);
+
+impl Say for Words {
     fn say(&self, lang: Lang) -> String {
         lang.pick(self.0, self.1).to_owned()
+    }
+}
+
+impl Say for Sentence {
+    fn say(&self, lang: Lang) -> String {
+        self.for_reader(lang).0.to_owned()
+    }
+
+    fn both(&self) -> Sentence {
+        self.clone()
     }
 }
 
@@ -240,12 +254,6 @@ impl From<String> for Sentence {
     }
 }
 
-impl From<&'static str> for Sentence {
-    fn from(english: &'static str) -> Self {
-        english.to_owned().into()
-    }
-}
-
 impl fmt::Display for Sentence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.english)
@@ -298,7 +306,7 @@ mod tests {
     fn a_stored_sentence_reads_back_and_an_older_one_is_english() {
         let both = both!("it waits", "在等待").joined(&both!("; be patient", "；请稍候"));
         assert_eq!(both.to_string(), "it waits; be patient");
-        for sentence in [both, "an older one".into()] {
+        for sentence in [both, "an older one".to_owned().into()] {
             assert_eq!(Sentence::from_stored(&sentence.to_stored()), sentence);
         }
     }

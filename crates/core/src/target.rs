@@ -20,6 +20,7 @@ use crate::{
     finish::Outcome,
     follow::{Followed, HandedOver, Seen},
     headers,
+    lang::Words,
     plan::Firing,
     reserved,
     task::{ClaimedTask, Identity, Invalid, Kind, PAYLOAD_BYTES_MAX, Payload, Subject},
@@ -140,12 +141,18 @@ impl Method {
 }
 
 /// Headers that a webhook's call sets itself: they say which firing it is, and that it is ours.
-pub(crate) const OWN_HEADERS: [(&str, &str); 5] = [
-    ("idempotency-key", "it names the firing"),
-    ("webhook-id", "it names the call"),
-    ("webhook-timestamp", "it is signed"),
-    ("webhook-signature", "the node signs with its own key"),
-    ("traceparent", "the node traces its calls"),
+pub(crate) const OWN_HEADERS: [(&str, Words); 5] = [
+    ("idempotency-key", ("it names the firing", "它标识触发")),
+    ("webhook-id", ("it names the call", "它标识调用")),
+    ("webhook-timestamp", ("it is signed", "它已签名")),
+    (
+        "webhook-signature",
+        ("the node signs with its own key", "节点用自己的密钥签名"),
+    ),
+    (
+        "traceparent",
+        ("the node traces its calls", "节点会追踪自己的调用"),
+    ),
 ];
 
 fn main_branch() -> String {
@@ -401,6 +408,10 @@ pub trait Launcher: Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        both,
+        lang::{Say as _, Sentence},
+    };
 
     fn read(json: &str) -> Target {
         serde_json::from_str(json).unwrap()
@@ -501,11 +512,11 @@ mod tests {
             ))
             .check()
         };
-        let header = |name: &str, why: &str| {
-            let (name, why) = (name.to_owned(), why.to_owned());
+        let header = |name: &str, why: Sentence| {
+            let name = name.to_owned();
             Err(Unusable::Header { name, why })
         };
-        let reference = crate::headers::REFERENCE;
+        let reference = || crate::headers::REFERENCE.both();
         for (rest, expected) in [
             (r#""method":"GET""#, Ok(())),
             (r#""method":"GET","body":1"#, Err(Unusable::NoBody("body"))),
@@ -525,19 +536,25 @@ mod tests {
             ),
             (
                 r#""headers":{"Authorization":"hunter2"}"#,
-                header("Authorization", reference),
+                header("Authorization", reference()),
             ),
             (
                 r#""headers":{"X-Api-Key":"hunter2"}"#,
-                header("X-Api-Key", reference),
+                header("X-Api-Key", reference()),
             ),
             (
                 r#""headers":{"Webhook-Id":"x"}"#,
-                header("Webhook-Id", "cannot be set; it names the call"),
+                header(
+                    "Webhook-Id",
+                    both!("cannot be set; it names the call", "不能设置；它标识调用"),
+                ),
             ),
             (
                 r#""headers":{"a b":"x"}"#,
-                header("", "has a header with an invalid name"),
+                header(
+                    "",
+                    both!("has a header with an invalid name", "含有名称无效的请求头"),
+                ),
             ),
         ] {
             assert_eq!(webhook(rest), expected, "{rest}");

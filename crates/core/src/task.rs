@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     callback::{Callback, TIMEOUT_S_MAX},
     json,
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence},
     say,
 };
 
@@ -119,7 +119,7 @@ pub enum Invalid {
         /// Which one, after a dot.
         name: String,
         /// What is wrong, as the rest of a sentence; never its value.
-        why: String,
+        why: Sentence,
     },
     /// Not a plain word.
     Tag {
@@ -166,9 +166,10 @@ impl Say for Invalid {
             Self::CallTimeout(it) => say!(lang;
                 "callback.timeout_s must be 1 to {TIMEOUT_S_MAX}, not {it}",
                 "callback.timeout_s 必须为 1 到 {TIMEOUT_S_MAX}，不能是 {it}"),
-            Self::CallHeader { name, why } => say!(lang;
-                "callback.headers{name} {why}",
-                "callback.headers{name}：{why}"),
+            Self::CallHeader { name, why } => {
+                let why = why.say(lang);
+                say!(lang; "callback.headers{name} {why}", "callback.headers{name}：{why}")
+            }
             Self::Tag { given } => say!(lang;
                 "tag `{given}` must have 1 to {TAG_BYTES_MAX} letters, digits, `.`, `_`, `:` or `-`",
                 "标签 `{given}` 须为 1 到 {TAG_BYTES_MAX} 个字母、数字、`.`、`_`、`:` 或 `-`"),

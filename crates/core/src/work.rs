@@ -15,7 +15,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    both,
     finish::Outcome,
+    lang::{Lang, Say, Sentence},
     task::{ClaimedTask, Identity, Kind, Payload, Revision, TaskId, Term},
     time,
 };
@@ -95,13 +97,19 @@ names! {
 pub struct Invalid {
     /// Path of the value in the request.
     pub path: String,
-    what: String,
+    what: Sentence,
 }
 
 impl Invalid {
-    fn new(path: impl Into<String>, what: impl Into<String>) -> Self {
+    fn new(path: impl Into<String>, what: impl Into<Sentence>) -> Self {
         let (path, what) = (path.into(), what.into());
         Self { path, what }
+    }
+}
+
+impl Say for Invalid {
+    fn say(&self, lang: Lang) -> String {
+        self.what.say(lang)
     }
 }
 
@@ -147,15 +155,17 @@ impl WorkClaim {
     pub fn read(&self) -> Result<Wanted, Invalid> {
         let count = self.kinds.len();
         if !(1..=KINDS_MAX).contains(&count) {
-            let what = format!("kinds must name 1 to {KINDS_MAX} kinds, not {count}");
+            let what = both!(
+                "kinds must name 1 to {KINDS_MAX} kinds, not {count}",
+                "kinds 必须列出 1 到 {KINDS_MAX} 个类型，而不是 {count} 个"
+            );
             return Err(Invalid::new("kinds", what));
         }
         let mut kinds = BTreeSet::new();
         for (index, kind) in self.kinds.iter().enumerate() {
             let kind = Kind::parse(kind);
-            let unfit = |why: crate::task::Invalid| {
-                Invalid::new(format!("kinds[{index}]"), why.to_string())
-            };
+            let unfit =
+                |why: crate::task::Invalid| Invalid::new(format!("kinds[{index}]"), why.both());
             kinds.insert(kind.map_err(unfit)?);
         }
         let most = i64::try_from(TASKS_MAX).unwrap_or(i64::MAX);
@@ -175,7 +185,10 @@ fn within(path: &str, given: i64, (least, most): (i64, i64)) -> Result<i64, Inva
     if (least..=most).contains(&given) {
         return Ok(given);
     }
-    let what = format!("{path} must be {least} to {most}, not {given}");
+    let what = both!(
+        "{path} must be {least} to {most}, not {given}",
+        "{path} 必须为 {least} 到 {most}，而不是 {given}"
+    );
     Err(Invalid::new(path, what))
 }
 
@@ -190,7 +203,10 @@ fn read_worker(name: &str) -> Result<String, Invalid> {
     if fits && !name.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Ok(name.to_owned());
     }
-    let what = format!("worker must have 1 to {WORKER_BYTES_MAX} bytes and no blanks");
+    let what = both!(
+        "worker must have 1 to {WORKER_BYTES_MAX} bytes and no blanks",
+        "worker 必须为 1 到 {WORKER_BYTES_MAX} 字节，且不含空白"
+    );
     Err(Invalid::new("worker", what))
 }
 
@@ -323,15 +339,18 @@ impl WorkReport {
 
     /// What it says, or why it says nothing.
     fn outcome(&self) -> Result<Outcome, Invalid> {
-        let refused = |path: &str, what: &str| Err(Invalid::new(path, what));
+        let refused = |path: &str, of: &str| {
+            let what = both!(
+                "{path} is only for the outcome {of}",
+                "{path} 只用于结果 {of}"
+            );
+            Err(Invalid::new(path, what))
+        };
         if self.at.is_some() && self.outcome != WorkOutcome::Again {
-            return refused("at", "at is only for the outcome again");
+            return refused("at", "again");
         }
         if self.retry_after_s.is_some() && self.outcome != WorkOutcome::Retry {
-            return refused(
-                "retry_after_s",
-                "retry_after_s is only for the outcome retry",
-            );
+            return refused("retry_after_s", "retry");
         }
         let detail = self.detail.clone().filter(|text| !text.trim().is_empty());
         Ok(match self.outcome {
@@ -356,8 +375,10 @@ impl WorkReport {
             .as_deref()
             .and_then(|at| time::parse_instant(at).ok());
         at.ok_or_else(|| {
-            let what = "the outcome again needs at, an RFC 3339 instant with its offset, such as \
-                        2026-01-05T08:00:00Z";
+            let what = both!(
+                "the outcome again needs at, an RFC 3339 instant with its offset, such as 2026-01-05T08:00:00Z",
+                "结果 again 需要 at：带时差的 RFC 3339 时刻，例如 2026-01-05T08:00:00Z"
+            );
             Invalid::new("at", what)
         })
     }
@@ -433,14 +454,18 @@ pub struct ReportedTasks {
 fn check_held(tasks: &[HeldTask]) -> Result<(), Invalid> {
     let count = tasks.len();
     if !(1..=TASKS_MAX).contains(&count) {
-        let what = format!("tasks must have 1 to {TASKS_MAX} items, not {count}");
+        let what = both!(
+            "tasks must have 1 to {TASKS_MAX} items, not {count}",
+            "tasks 必须有 1 到 {TASKS_MAX} 项，而不是 {count} 项"
+        );
         return Err(Invalid::new("tasks", what));
     }
     let mut seen = BTreeSet::new();
     match tasks.iter().position(|held| !seen.insert(held.task_id)) {
         None => Ok(()),
         Some(index) => {
-            let what = format!("task {} is named twice", tasks[index].task_id);
+            let id = tasks[index].task_id;
+            let what = both!("task {id} is named twice", "任务 {id} 出现了两次");
             Err(Invalid::new(format!("tasks[{index}].task_id"), what))
         }
     }

@@ -16,6 +16,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     event::outgoing::Subscriptions,
+    lang::{Say as _, Sentence},
     plan::{Look, Monitor, Ready, Schedule, ScheduleId, ScheduleWrite, State, Verdict, plan},
     store::{self, Applied, DueSchedules, Store},
     task::Task,
@@ -219,11 +220,11 @@ impl Planner {
             .zones
             .ready_stored(&schedule.name, &schedule.definition);
         let planned = ready
-            .map_err(|unfit| unfit.to_string())
+            .map_err(|unfit| unfit.both())
             .and_then(|ready| plan_one(schedule, &ready, (running, monitor), now));
         planned.unwrap_or_else(|reason| {
             if !matches!(schedule.state, State::Parked { .. }) {
-                tracing::error!(schedule.name = %schedule.name, reason, "cannot plan this schedule");
+                tracing::error!(schedule.name = %schedule.name, %reason, "cannot plan this schedule");
             }
             write::park(schedule, reason, now, later(now, PARKED_EVERY))
         })
@@ -292,7 +293,7 @@ fn plan_one(
     ready: &Ready,
     (running, monitor): (&[Task], Option<&Monitor>),
     now: Timestamp,
-) -> Result<ScheduleWrite, String> {
+) -> Result<ScheduleWrite, Sentence> {
     let unparked = unpark(schedule, now);
     let look = Look {
         schedule: unparked.as_ref().unwrap_or(schedule),
@@ -303,7 +304,7 @@ fn plan_one(
     };
     let planned = plan(look);
     let write = write_plan(look.schedule, ready, &planned, running, now);
-    let write = write.map_err(|invalid| invalid.to_string())?;
+    let write = write.map_err(|invalid| invalid.both())?;
     Ok(match unparked {
         Some(_) => {
             tracing::info!(schedule.name = %schedule.name, "schedule can be computed again; planning it");

@@ -248,7 +248,7 @@ impl Sources {
         }
         Filters::parse(&definition.options.filters)?;
         let refused = self.checker.problem(&address, &definition.reading);
-        refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
+        refused.map_or(Ok(()), |why| Err(Error::Unreadable { why: why.into() }))
     }
 
     /// Changes a row as it is now; decides again when another writer was faster.

@@ -200,7 +200,7 @@ mod tests {
                 by: "anna".to_owned(),
             })
         };
-        let reason = "x".to_owned();
+        let reason = "x".to_owned().into();
         for (state, next) in [
             (State::Active, Some("2026-01-01T08:00:00Z")),
             (paused(None), None),

@@ -1,9 +1,11 @@
 //! What every changing request carries: the requester, a body of limited size, and optionally an
 //! idempotency key.
 
+use almanack_core::both;
+use almanack_core::lang::{Sentence, reader};
 use almanack_core::store::OnceKey;
 use almanack_core::task::{Identity, Kind, Subject};
-use almanack_core::{both, lang::Sentence};
+use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::{body::Bytes, http::request::Parts};
@@ -11,7 +13,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{error::Category, value::RawValue};
 
 use crate::prelude::*;
-use crate::{access::Requester, idempotency, problem, words};
+use crate::{access::Requester, idempotency, problem};
 
 /// A changing request.
 pub(crate) struct Call {
@@ -148,7 +150,7 @@ pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     read_json::<IgnoredAny>(text)?;
     Err(Problem::new(
         Code::InvalidBody,
-        "this must be a JSON object",
+        both!("this must be a JSON object", "这里必须是 JSON 对象"),
     ))
 }
 
@@ -157,25 +159,23 @@ pub(crate) fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        let cause = error.into_inner();
-        let problem = Problem::new(json_code(&cause), words::of_json(&cause.to_string()));
+        let problem = unread(&path, error.inner());
         if path == "." {
             problem
         } else {
             problem.at(path)
         }
     })?;
-    deserializer
-        .end()
-        .map_err(|error| Problem::new(json_code(&error), error.to_string()))?;
+    deserializer.end().map_err(|error| unread(".", &error))?;
     Ok(value)
 }
 
-fn json_code(error: &serde_json::Error) -> Code {
-    match error.classify() {
+fn unread(path: &str, error: &serde_json::Error) -> Problem {
+    let code = match error.classify() {
         Category::Data => Code::InvalidBody,
         Category::Syntax | Category::Eof | Category::Io => Code::MalformedJson,
-    }
+    };
+    Problem::new(code, reader::of_json(path, error))
 }
 
 /// The identity a path names.
@@ -208,8 +208,29 @@ where
     S: Send + Sync,
 {
     let path = Path::<T>::from_request_parts(parts, state).await;
-    let refused = |rejection: PathRejection| Problem::new(Code::BadRequest, rejection.body_text());
-    path.map(|Path(named)| named).map_err(refused)
+    path.map(|Path(named)| named).map_err(unnamed)
+}
+
+/// A part of the path that cannot be read.
+pub(crate) fn unnamed(rejection: PathRejection) -> Problem {
+    let other = || Sentence::from(rejection.body_text());
+    let PathRejection::FailedToDeserializePathParams(failed) = &rejection else {
+        return Problem::new(Code::BadRequest, other());
+    };
+    let detail = match failed.kind() {
+        ErrorKind::InvalidUtf8InPathParam { key } => both!(
+            "`{key}` in the path is not UTF-8",
+            "路径中的 `{key}` 不是 UTF-8"
+        ),
+        ErrorKind::ParseError { value, .. }
+        | ErrorKind::ParseErrorAtKey { value, .. }
+        | ErrorKind::ParseErrorAtIndex { value, .. } => both!(
+            "`{value}` in the path must be a whole number",
+            "路径中的 `{value}` 必须是整数"
+        ),
+        _ => other(),
+    };
+    Problem::new(Code::BadRequest, detail)
 }
 
 /// The query; unknown parameters are refused.
@@ -220,8 +241,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = Query::<T>::from_request_parts(parts, state).await;
-        let Query(asked) = query
-            .map_err(|rejection| Problem::in_query(words::of_query(&rejection.body_text())))?;
+        let Query(asked) = query.map_err(|rejection| {
+            let text = rejection.body_text();
+            let what = text.strip_prefix("Failed to deserialize query string: ");
+            Problem::in_query(reader::of_query(what.unwrap_or(&text)))
+        })?;
         Ok(Self(asked))
     }
 }

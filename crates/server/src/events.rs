@@ -6,6 +6,7 @@
 
 use almanack_core::both;
 use almanack_core::event::incoming::{self, EventError, TaskEvent};
+use almanack_core::lang::Say as _;
 use almanack_core::reschedule::Request;
 use serde_json::value::{RawValue, Value};
 
@@ -16,7 +17,7 @@ use crate::idempotency::{Answers, ChangeRequests, ask, ask_all};
 use crate::prelude::*;
 use crate::receipts::{ReceiptView, answer};
 use crate::tasks::body::{check_callback, parse_instant};
-use crate::{Limits, percent, words};
+use crate::{Limits, percent};
 
 mod schema;
 
@@ -120,7 +121,7 @@ fn explain(text: &str, error: EventError) -> Problem {
         return invalid.into();
     }
     let Ok(event) = serde_json::from_str::<Value>(text) else {
-        return Problem::new(Code::MalformedJson, words::of_json(&error.to_string()));
+        return Problem::new(Code::MalformedJson, error.both());
     };
     let path = "data.execute_at";
     let time = event.pointer("/data/execute_at").and_then(Value::as_str);

@@ -54,7 +54,6 @@ pub mod token;
 mod tokens;
 mod ui;
 mod users;
-pub mod words;
 mod work;
 
 use std::sync::Arc;

@@ -18,7 +18,6 @@ use utoipa::IntoResponses;
 use utoipa::openapi::{self, Content, RefOr};
 
 use crate::prelude::*;
-use crate::words;
 
 pub use self::code::Code;
 
@@ -295,7 +294,6 @@ impl From<EventError> for Problem {
     fn from(error: EventError) -> Self {
         match error {
             EventError::Invalid(invalid) => invalid.into(),
-            EventError::Shape(text) => Self::new(Code::InvalidEvent, words::of_json(&text)),
             other => Self::new(Code::InvalidEvent, other.both()),
         }
     }

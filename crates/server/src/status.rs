@@ -10,6 +10,7 @@
 
 mod count;
 
+use almanack_core::both;
 use almanack_core::edition::EditionName;
 use almanack_core::plan::{Schedule, ScheduleName, State as Standing};
 use almanack_core::store::ScheduleFilter;
@@ -319,7 +320,12 @@ async fn edition_badge(
 }
 
 fn drawn<'a>(file: &str, find: impl Fn(&str) -> Option<&'a Item>) -> Answer {
-    let unknown = || Problem::new(Code::NoSuchPath, "no badge has this address");
+    let unknown = || {
+        Problem::new(
+            Code::NoSuchPath,
+            both!("no badge has this address", "没有徽章使用此地址"),
+        )
+    };
     let (name, form) = badge::parse(file).ok_or_else(unknown)?;
     let item = find(name).ok_or_else(unknown)?;
     let colour = match item.state {

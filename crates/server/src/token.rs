@@ -3,6 +3,8 @@
 //! A token is its prefix and 256 random bits, shown once; the store keeps its SHA-256 and the
 //! history its name.
 
+use almanack_core::lang::{Lang, Say};
+use almanack_core::say;
 use almanack_core::time::Entropy;
 use almanack_core::token::{Scope, TOKEN_PREFIX, Token};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -16,16 +18,13 @@ pub const NAME_BYTES_MAX: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidName;
 
-impl std::fmt::Display for InvalidName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "name must have 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`"
-        )
+impl Say for InvalidName {
+    fn say(&self, lang: Lang) -> String {
+        say!(lang;
+            "name must have 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`",
+            "名称须为 1 到 {NAME_BYTES_MAX} 个字母、数字、`-`、`_` 或 `.`")
     }
 }
-
-impl std::error::Error for InvalidName {}
 
 /// Checks a name.
 pub fn check_name(name: &str) -> Result<(), InvalidName> {

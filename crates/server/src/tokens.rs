@@ -4,6 +4,7 @@
 //! listing needs scope `admin`.
 
 use almanack_core::both;
+use almanack_core::lang::{Say as _, Words};
 use almanack_core::store;
 use almanack_core::token::{Scope, Token};
 use axum::extract::Path;
@@ -102,7 +103,7 @@ pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
         "一个名称最多创建一个令牌，因此此调用不接受 Idempotency-Key"
     ))?;
     let body: TokenBody = call.json()?;
-    check_name("token", &body.name)?;
+    check_name(TOKEN, &body.name)?;
     let (scope, now) = (parse_scope(&body.scope)?, state.clock.now());
     let expires_at = body.expires_at.as_deref();
     let expires_at = expires_at
@@ -182,10 +183,15 @@ pub(crate) async fn revoke_token(
     Ok(Json(TokenView::of(token.ok_or_else(none)?, now)))
 }
 
+pub(crate) const TOKEN: Words = ("token", "令牌");
+
 /// Names of tokens and users follow the same rule, because the history shows both.
-pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
-    token::check_name(name)
-        .map_err(|invalid| Problem::invalid("name", format!("a {what}'s {invalid}")))
+pub(crate) fn check_name(what: Words, name: &str) -> Result<()> {
+    token::check_name(name).map_err(|invalid| {
+        let (whose, whose_zh) = what;
+        let whose = both!("a {whose}'s ", "{whose_zh}的");
+        Problem::invalid("name", whose.joined(&invalid.both()))
+    })
 }
 
 pub(crate) fn parse_scope(text: &str) -> Result<Scope> {

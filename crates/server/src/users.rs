@@ -87,7 +87,7 @@ pub(crate) async fn list_users(State(state): App, requester: Requester) -> Resul
 pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
     call.requester.must(Scope::Admin, "creating a user")?;
     let body: UserBody = call.json()?;
-    check_name("user", &body.name)?;
+    check_name(("user", "用户"), &body.name)?;
     let scope = parse_scope(&body.scope)?;
     Problem::unless(scope != Scope::Work, "scope", || {
         both!(
@@ -187,7 +187,13 @@ async fn hash(state: &AppState, password: &str) -> Result<PasswordHash> {
     salt.copy_from_slice(halves.as_flattened());
     let hashed = state.passwords.hash(password, salt).await;
     hashed.map_err(|error| match error {
-        Error::Busy => Problem::new(Code::Busy, error.to_string()),
+        Error::Busy => Problem::new(
+            Code::Busy,
+            both!(
+                "too many passwords are being checked; try again in a moment",
+                "正在检查的密码过多；请稍后重试"
+            ),
+        ),
         Error::Unreadable | Error::Failed { .. } => {
             tracing::error!(error = %error, "could not hash a password");
             Problem::new(

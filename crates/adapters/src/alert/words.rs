@@ -121,7 +121,7 @@ mod tests {
         let alert = Alert {
             key: Key { rule, about },
             severity: Severity::Critical,
-            detail: "HTTP 403: Forbidden.".into(),
+            detail: "HTTP 403: Forbidden.".to_owned().into(),
             opened_at: Timestamp::UNIX_EPOCH,
             cool_down_since: None,
             closed_at: None,

@@ -130,7 +130,7 @@ fn unreached() -> Alert {
         destination: "github".to_owned(),
     };
     Alert {
-        detail: "HTTP 403: <no> & never".into(),
+        detail: "HTTP 403: <no> & never".to_owned().into(),
         ..general::alert(Rule::Destination, about, Severity::Critical)
     }
 }

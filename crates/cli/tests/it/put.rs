@@ -181,10 +181,10 @@ fn a_batch_does_what_it_can_and_names_the_lines_it_cannot() {
     let home = home().file("batch.jsonl", BATCH);
     insta::assert_snapshot!(put(&home, &["--batch", "batch.jsonl"]), @r#"
     7 tasks: 2 created, 1 updated, 4 refused
-    error: line 4: unknown field `subjct`, expected one of `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `expires_at`, `expires_after_s`, `revision`, `tags`
+    error: line 4: unknown field `subjct`; known: `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `expires_at`, `expires_after_s`, `revision`, `tags`
     error: line 5: kind `NEWS` is not configured and the task has no callback.url
     error: line 6: `tomorrow` is not a time; write 2026-01-05T08:00Z, "2026-01-05 08:00 Europe/Berlin", +10m or now
-    error: line 7: column 2: expected ident
+    error: line 7: not JSON: unexpected character (column 2)
     exit 1
     "#);
     let moved = home
@@ -248,9 +248,9 @@ fn a_batch_says_what_is_wrong_in_the_words_of_json() {
     let ran = home().run_with_input(&["task", "put", "--batch", "-"], batch);
     insta::assert_snapshot!(ran, @r#"
     3 tasks: 3 refused
-    error: line 1: invalid type: string "x", expected a JSON object
+    error: line 1: `callback`: expected a JSON object, found the string "x"
     error: line 2: each line must be a JSON object
-    error: line 3: invalid type: number `1.5`, expected a whole number
+    error: line 3: `priority`: expected a whole number, found the number `1.5`
     exit 1
     "#);
 }

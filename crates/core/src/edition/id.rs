@@ -6,14 +6,14 @@
 //! it meant.
 
 use crate::{
-    lang::{Lang, Say},
+    lang::{Lang, Say, reader::refuse},
     say,
 };
 use std::{fmt, str::FromStr};
 
 use arrayvec::ArrayString;
 use jiff::civil::Date;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Most bytes of a name.
 pub const NAME_BYTES_MAX: usize = 32;
@@ -115,7 +115,7 @@ impl Serialize for EditionName {
 impl<'de> Deserialize<'de> for EditionName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(de::Error::custom)
+        Self::parse(&text).map_err(|bad| refuse(&bad))
     }
 }
 
@@ -133,8 +133,16 @@ pub struct EditionId {
 
 /// Why a text identifies no edition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an edition is written YYYY-MM-DD, or NAME@YYYY-MM-DD if it has a name")]
+#[error("{}", self.say(Lang::English))]
 pub struct BadId;
+
+impl Say for BadId {
+    fn say(&self, lang: Lang) -> String {
+        say!(lang;
+            "an edition is written YYYY-MM-DD, or NAME@YYYY-MM-DD if it has a name",
+            "日报写作 YYYY-MM-DD；有名称时写作 NAME@YYYY-MM-DD")
+    }
+}
 
 impl EditionId {
     /// The edition of a name and a day.

@@ -26,8 +26,9 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
+    both,
     callback::Callback,
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence, reader::of_json},
     reschedule::{Cancel, Put, Request},
     say,
     task::{Expires, Identity, Invalid, Payload, Priority, Tags, parse_max_retry, parse_revision},
@@ -45,7 +46,7 @@ pub const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
 #[error("{}", self.say(Lang::English))]
 pub enum EventError {
     /// Not a CloudEvent 1.0 in JSON, or with a field missing or unknown.
-    Shape(String),
+    Shape(Sentence),
     /// Some other version of CloudEvents.
     Version(String),
     Type(String),
@@ -61,7 +62,7 @@ pub enum EventError {
 impl Say for EventError {
     fn say(&self, lang: Lang) -> String {
         match self {
-            Self::Shape(it) => say!(lang; "{it}", "{it}"),
+            Self::Shape(it) => it.say(lang),
             Self::Version(it) => say!(lang;
                 "event has specversion `{it}`; only `1.0` is supported",
                 "事件的 specversion 为 `{it}`；只支持 `1.0`"),
@@ -118,7 +119,12 @@ pub fn gather(
 ) -> Result<String, EventError> {
     let optional = |name: &str| header(&format!("{prefix}{name}"));
     let required = |name: &str| {
-        let problem = || format!("header `{prefix}{name}` is missing or not UTF-8");
+        let problem = || {
+            both!(
+                "header `{prefix}{name}` is missing or not UTF-8",
+                "缺少请求头 `{prefix}{name}`，或它不是 UTF-8"
+            )
+        };
         optional(name).ok_or_else(|| EventError::Shape(problem()))
     };
     let event = Envelope {
@@ -129,7 +135,7 @@ pub fn gather(
         subject: optional("subject"),
         data: Some(data.to_owned()),
     };
-    serde_json::to_string(&event).map_err(|error| EventError::Shape(error.to_string()))
+    serde_json::to_string(&event).map_err(|error| EventError::Shape(of_json(".", &error)))
 }
 
 /// CloudEvents allow extension attributes, so unknown fields of the envelope pass; unknown fields
@@ -181,8 +187,8 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
     }
     check_named(&envelope)?;
     let subject = envelope.subject.as_deref();
-    let subject = subject.ok_or_else(|| missing("subject"))?;
-    let data = envelope.data.ok_or_else(|| missing("data"))?;
+    let subject = subject.ok_or_else(|| missing("event.subject"))?;
+    let data = envelope.data.ok_or_else(|| missing("event.data"))?;
     let data = data.get();
     let request = match envelope.r#type.as_str() {
         TYPE_PUT => Request::Put(read_put(subject, (data, "data"), payload_limit)?),
@@ -190,8 +196,7 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
         other => return Err(EventError::Type(other.chars().take(100).collect())),
     };
     if request.revision().is_none() {
-        let problem = "data: missing field `revision`";
-        return Err(EventError::Shape(problem.to_owned()));
+        return Err(missing("data.revision"));
     }
     Ok(TaskEvent {
         id: envelope.id,
@@ -216,9 +221,10 @@ fn optional_instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Times
 fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
         if value.trim().is_empty() {
-            let problem =
-                format!("event: `{name}` is empty; CloudEvents requires it to name the event");
-            return Err(EventError::Shape(problem));
+            return Err(EventError::Shape(both!(
+                "event: `{name}` is empty; CloudEvents requires it to name the event",
+                "事件：`{name}` 为空；CloudEvents 要求用它标识事件"
+            )));
         }
     }
     Ok(())
@@ -276,23 +282,19 @@ pub fn cancel_fields() -> &'static [&'static str] {
 fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let field = error.path().to_string();
-        let why = error.into_inner();
-        // A field that is missing or unknown is named by the message itself.
-        EventError::Shape(if field == "." {
-            format!("{within}: {why}")
-        } else {
-            format!("{within}.{field}: {why}")
-        })
+        let path = match error.path().to_string() {
+            field if field == "." => within.to_owned(),
+            field => format!("{within}.{field}"),
+        };
+        EventError::Shape(of_json(&path, error.inner()))
     })?;
-    reader
-        .end()
-        .map_err(|error| EventError::Shape(format!("{within}: {error}")))?;
+    let ended = reader.end();
+    ended.map_err(|error| EventError::Shape(of_json(within, &error)))?;
     Ok(value)
 }
 
 fn missing(field: &str) -> EventError {
-    EventError::Shape(format!("event: missing field `{field}`"))
+    EventError::Shape(both!("`{field}` is missing", "缺少 `{field}`"))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::{Ready, Retry, ScheduleName, pings::Pings};
 use crate::{
     follow::RUN_TIMEOUT_DEFAULT,
     json,
+    lang::reader,
     target::Target,
     task::{Expiry, Identity, Invalid, NewTask, Payload, Priority, Revision, Status, Tags},
 };
@@ -174,7 +175,7 @@ impl Firing {
     /// Reads what a DISPATCH task carries.
     pub fn read(payload: &Payload) -> Result<Self, Invalid> {
         serde_json::from_str(payload.as_str())
-            .map_err(|error| Invalid::Payload(json::Unfit::Syntax(error.to_string())))
+            .map_err(|error| Invalid::Payload(json::Unfit::Syntax(reader::of_syntax(&error))))
     }
 }
 

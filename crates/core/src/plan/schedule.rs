@@ -14,6 +14,7 @@ use super::{
     stored::StoredDefinition,
 };
 use crate::{
+    lang::{Lang, Sentence},
     reschedule::Change,
     task::{Identity, Kind, NewTask, Subject},
 };
@@ -53,7 +54,7 @@ pub enum State {
         /// Since when.
         since: Timestamp,
         /// Why.
-        reason: String,
+        reason: Sentence,
     },
     /// Taken away; its history stays.
     Removed {
@@ -115,7 +116,7 @@ impl Serialize for State {
             Self::Active => {}
             Self::Paused(pause) => wire.paused = Some(Cow::Borrowed(pause)),
             Self::Parked { since, reason } => {
-                let (since, reason) = (*since, reason.into());
+                let (since, reason) = (*since, reason.for_reader(Lang::English).0.into());
                 wire.parked = Some(Parked { since, reason });
             }
             Self::Removed { since } => wire.removed_at = Some(*since),
@@ -133,7 +134,7 @@ impl<'de> Deserialize<'de> for State {
             "paused" => wire.paused.map(|pause| Self::Paused(pause.into_owned())),
             "parked" => wire.parked.map(|parked| Self::Parked {
                 since: parked.since,
-                reason: parked.reason.into_owned(),
+                reason: parked.reason.into_owned().into(),
             }),
             "removed" => wire.removed_at.map(|since| Self::Removed { since }),
             "done" => wire.done_at.map(|since| Self::Done { since }),

@@ -16,7 +16,9 @@ use super::{
     unfit::Unfit,
 };
 use crate::{
+    both,
     calendar::{Calendars, DayFilter, Left},
+    lang::reader::refuse,
     schedule::{Moves, Timetable, Zone},
 };
 
@@ -94,8 +96,10 @@ impl<'de> Deserialize<'de> for Quiet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
-            let what = format!("quiet hours are written like \"22:00-06:00\", not `{text}`");
-            serde::de::Error::custom(what)
+            refuse(&both!(
+                "quiet hours are written like \"22:00-06:00\", not `{text}`",
+                "静默时段写作 \"22:00-06:00\"，而不是 `{text}`"
+            ))
         })
     }
 }

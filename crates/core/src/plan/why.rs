@@ -403,9 +403,12 @@ fn undecided(facts: &Facts<'_>, lang: Lang) -> String {
             say!(lang; "{at} does not fire: the schedule has been done since {since}.",
             "{at} 不会触发：日程已于 {since} 完成。")
         }
-        State::Parked { since, reason } => say!(lang;
-            "{at} is undecided: the schedule has been parked since {since} ({reason}); it is planned again once that is corrected.",
-            "{at} 尚未决定：日程自 {since} 起被搁置（{reason}）；更正后会重新排程。"),
+        State::Parked { since, reason } => {
+            let reason = reason.say(lang);
+            say!(lang;
+                "{at} is undecided: the schedule has been parked since {since} ({reason}); it is planned again once that is corrected.",
+                "{at} 尚未决定：日程自 {since} 起被搁置（{reason}）；更正后会重新排程。")
+        }
         State::Paused(pause) if covers(pause, at) => {
             let (by, since) = (super::paused_by(pause), pause.since);
             say!(lang; "{at} does not fire: the schedule is paused {by}, since {since}.",

@@ -21,8 +21,10 @@ use regex::{Regex, RegexBuilder};
 
 use super::entry::FoundEntry;
 use crate::{
+    both,
     edition::plain::plain_text,
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence, Words},
+    say,
     schedule::Span,
 };
 
@@ -34,7 +36,10 @@ pub const RULE_BYTES_MAX: usize = 500;
 const TEXT_CHARS_MAX: usize = 20_000;
 /// Most memory of one compiled expression, in bytes.
 const REGEX_BYTES_MAX: usize = 1 << 20;
-const EXAMPLE: &str = "write it like `block title contains \"sponsored\"`";
+const EXAMPLE: Words = (
+    "write it like `block title contains \"sponsored\"`",
+    "写法如 `block title contains \"sponsored\"`",
+);
 
 /// Rules that judge entries.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +47,7 @@ pub struct Filters(Vec<Rule>);
 
 /// Why a rule cannot be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("rule {number}, column {column}: {what}; {hint}", column = self.column())]
+#[error("{}", self.say(Lang::English))]
 pub struct BadRule {
     /// Which rule, from 1.
     pub number: usize,
@@ -50,15 +55,18 @@ pub struct BadRule {
     pub rule: String,
     /// The mistake in it.
     pub span: Span,
-    pub what: String,
+    pub what: Sentence,
     /// What to do.
-    pub hint: &'static str,
+    pub hint: Words,
 }
 
-/// English only: it is about words of a language that is English.
 impl Say for BadRule {
-    fn say(&self, _: Lang) -> String {
-        self.to_string()
+    fn say(&self, lang: Lang) -> String {
+        let (number, column) = (self.number, self.column());
+        let (what, hint) = (self.what.say(lang), self.hint.say(lang));
+        say!(lang;
+            "rule {number}, column {column}: {what}; {hint}",
+            "规则 {number} 第 {column} 列：{what}；{hint}")
     }
 }
 
@@ -177,8 +185,8 @@ impl Comparison {
 /// What is wrong with a line, and where.
 struct Fault {
     span: Span,
-    what: String,
-    hint: &'static str,
+    what: Sentence,
+    hint: Words,
 }
 
 /// A line on its way to a rule.
@@ -206,8 +214,12 @@ impl<'a> Line<'a> {
         let mut tests = vec![self.test()?];
         while let Some(word) = self.next()? {
             if word.is_quoted || word.text != "and" {
-                let hint = "join tests with `and`; put texts with blanks in quotes";
-                return Err(fault(&word, "is not expected here", hint));
+                let hint = (
+                    "join tests with `and`; put texts with blanks in quotes",
+                    "用 `and` 连接条件；含空格的文本请加引号",
+                );
+                let what = ("is not expected here", "不应出现在这里");
+                return Err(fault(&word, what, hint));
             }
             tests.push(self.test()?);
         }
@@ -220,65 +232,98 @@ impl<'a> Line<'a> {
 
     fn check_size(&self, index: usize) -> Result<(), Fault> {
         let whole = Span::new(0, self.text.len());
-        let refused = |what: String, hint| Fault {
+        let refused = |what: Sentence, hint| Fault {
             span: whole,
             what,
             hint,
         };
         if index >= RULES_MAX {
-            let what = format!("there are more than {RULES_MAX} rules");
-            return Err(refused(what, "join some of them: `matches \"one|other\"`"));
+            let what = both!(
+                "there are more than {RULES_MAX} rules",
+                "规则超过 {RULES_MAX} 条"
+            );
+            let hint = (
+                "join some of them: `matches \"one|other\"`",
+                "请合并一些规则：`matches \"one|other\"`",
+            );
+            return Err(refused(what, hint));
         }
         if self.text.len() > RULE_BYTES_MAX {
-            let what = format!("it has more than {RULE_BYTES_MAX} bytes");
-            return Err(refused(what, "split it into several rules"));
+            let what = both!(
+                "it has more than {RULE_BYTES_MAX} bytes",
+                "超过 {RULE_BYTES_MAX} 字节"
+            );
+            return Err(refused(
+                what,
+                ("split it into several rules", "请拆成多条规则"),
+            ));
         }
         if self.text.contains(char::is_control) {
-            let what = "it has control characters".to_owned();
-            return Err(refused(what, "write one rule per line"));
+            let what = both!("it has control characters", "含有控制字符");
+            return Err(refused(what, ("write one rule per line", "每行写一条规则")));
         }
         Ok(())
     }
 
     fn verb(&mut self) -> Result<Verb, Fault> {
-        let word = self.word("a rule begins with `keep` or `block`")?;
+        let begin = (
+            "a rule begins with `keep` or `block`",
+            "规则以 `keep` 或 `block` 开头",
+        );
+        let word = self.word(begin)?;
         match word.text {
             "keep" => Ok(Verb::Keep),
             "block" => Ok(Verb::Block),
-            _ => Err(fault(&word, "is neither `keep` nor `block`", EXAMPLE)),
+            _ => {
+                let what = (
+                    "is neither `keep` nor `block`",
+                    "既不是 `keep` 也不是 `block`",
+                );
+                Err(fault(&word, what, EXAMPLE))
+            }
         }
     }
 
     fn test(&mut self) -> Result<Test, Fault> {
-        let fields = "use title, author, category, link or text";
-        let word = self.word("a field is missing")?;
+        let fields = (
+            "use title, author, category, link or text",
+            "可用 title、author、category、link 或 text",
+        );
+        let word = self.word(("a field is missing", "缺少字段"))?;
         let field = match word.text {
             "title" => Field::Title,
             "author" => Field::Author,
             "category" => Field::Category,
             "link" => Field::Link,
             "text" => Field::Text,
-            _ => return Err(fault(&word, "is not a field", fields)),
+            _ => return Err(fault(&word, ("is not a field", "不是字段"), fields)),
         };
         let comparison = self.comparison()?;
         Ok(Test { field, comparison })
     }
 
     fn comparison(&mut self) -> Result<Comparison, Fault> {
-        let hint = "use contains, is, starts with or matches";
-        let word = self.word("a comparison is missing")?;
+        let hint = (
+            "use contains, is, starts with or matches",
+            "可用 contains、is、starts with 或 matches",
+        );
+        let word = self.word(("a comparison is missing", "缺少比较方式"))?;
         let make: fn(String) -> Comparison = match word.text {
             "contains" => Comparison::Contains,
             "is" => Comparison::Is,
             "starts" => {
-                let with = self.word("`starts` is followed by `with`")?;
+                let followed = ("`starts` is followed by `with`", "`starts` 之后是 `with`");
+                let with = self.word(followed)?;
                 if with.text != "with" {
-                    return Err(fault(&with, "must be `with`", hint));
+                    return Err(fault(&with, ("must be `with`", "应为 `with`"), hint));
                 }
                 Comparison::StartsWith
             }
             "matches" => return self.pattern(),
-            _ => return Err(fault(&word, "is not a comparison", hint)),
+            _ => {
+                let what = ("is not a comparison", "不是比较方式");
+                return Err(fault(&word, what, hint));
+            }
         };
         Ok(make(self.value()?.text.trim().to_lowercase()))
     }
@@ -292,32 +337,37 @@ impl<'a> Line<'a> {
             .nest_limit(50)
             .build();
         built.map(Comparison::Matches).map_err(|_| {
-            let hint = "write a regular expression without look-around and back references";
-            fault(&piece, "is not an expression that can be used", hint)
+            let hint = (
+                "write a regular expression without look-around and back references",
+                "请写不含环视和反向引用的正则表达式",
+            );
+            let what = ("is not an expression that can be used", "不是可用的表达式");
+            fault(&piece, what, hint)
         })
     }
 
     /// What is compared with.
     fn value(&mut self) -> Result<Piece<'a>, Fault> {
-        let end = self.end("a text to compare with is missing");
+        let end = self.end(("a text to compare with is missing", "缺少要比较的文本"));
         let piece = self.next()?.ok_or(end)?;
         if piece.text.trim().is_empty() {
-            return Err(fault(&piece, "is empty", "every entry would match"));
+            let hint = ("every entry would match", "所有条目都会匹配");
+            return Err(fault(&piece, ("is empty", "为空"), hint));
         }
         Ok(piece)
     }
 
     /// A word of the language.
-    fn word(&mut self, missing: &str) -> Result<Piece<'a>, Fault> {
+    fn word(&mut self, missing: Words) -> Result<Piece<'a>, Fault> {
         let end = self.end(missing);
         self.next()?.ok_or(end)
     }
 
-    fn end(&self, missing: &str) -> Fault {
+    fn end(&self, missing: Words) -> Fault {
         let end = self.text.trim_end().len();
         Fault {
             span: Span::new(end, end),
-            what: missing.to_owned(),
+            what: missing.both(),
             hint: EXAMPLE,
         }
     }
@@ -336,8 +386,11 @@ impl<'a> Line<'a> {
         // A text with both sorts of quotes needs two tests; a rule without escapes reads better.
         let Some(length) = rest[1..].find(first) else {
             let span = Span::new(start, self.text.trim_end().len());
-            let what = "this quote is not closed".to_owned();
-            let hint = "end the text with the same quote; put one sort of quotes into the other";
+            let what = both!("this quote is not closed", "引号没有闭合");
+            let hint = (
+                "end the text with the same quote; put one sort of quotes into the other",
+                "请用同一种引号结束文本；文本中的引号请用另一种",
+            );
             return Err(Fault { span, what, hint });
         };
         let piece = self.piece(start + 1, length, true);
@@ -355,10 +408,11 @@ impl<'a> Line<'a> {
     }
 }
 
-fn fault(piece: &Piece<'_>, what: &str, hint: &'static str) -> Fault {
+fn fault(piece: &Piece<'_>, what: Words, hint: Words) -> Fault {
+    let text = piece.text;
     Fault {
         span: piece.span,
-        what: format!("`{}` {what}", piece.text),
+        what: both!("`{text}` ", "`{text}` ").joined(&what.both()),
         hint,
     }
 }

@@ -4,10 +4,13 @@
 //! is what was listed and what is changed.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::page::EXAMINED_MAX;
-use crate::task::{Kind, Status, Tags, TaskId};
+use crate::{
+    lang::reader::refuse,
+    task::{Kind, Status, Tags, TaskId},
+};
 
 /// How many rows a count examines at most.
 pub const COUNTED_MAX: usize = 100_000;
@@ -120,12 +123,12 @@ fn kind<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Kind>, D::Error> 
         .as_deref()
         .map(Kind::parse)
         .transpose()
-        .map_err(D::Error::custom)
+        .map_err(|invalid| refuse(&invalid))
 }
 
 fn tags<'de, D: Deserializer<'de>>(reader: D) -> Result<Tags, D::Error> {
     let given = Vec::<String>::deserialize(reader)?;
-    Tags::parse(&given).map_err(D::Error::custom)
+    Tags::parse(&given).map_err(|invalid| refuse(&invalid))
 }
 
 names! {

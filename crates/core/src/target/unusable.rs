@@ -2,7 +2,7 @@
 
 use super::{INPUTS_MAX, TEXT_BYTES_MAX};
 use crate::{
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence},
     say,
     task::Invalid,
 };
@@ -18,7 +18,7 @@ pub enum Unusable {
         /// Its name, where it has one.
         name: String,
         /// What is wrong with it, as the rest of a sentence.
-        why: String,
+        why: Sentence,
     },
     /// A GET has no body.
     NoBody(&'static str),
@@ -64,9 +64,10 @@ impl Say for Unusable {
             Self::Url => say!(lang;
                 "target.url must be an http or https address without user name or password",
                 "target.url 必须是不含用户名和密码的 http 或 https 地址"),
-            Self::Header { name, why } => say!(lang;
-                "target.headers{}{} {why}",
-                "target.headers{}{}：{why}", if name.is_empty() { "" } else { "." }, name),
+            Self::Header { name, why } => {
+                let (dot, why) = (if name.is_empty() { "" } else { "." }, why.say(lang));
+                say!(lang; "target.headers{dot}{name} {why}", "target.headers{dot}{name}：{why}")
+            }
             Self::NoBody(it) => say!(lang;
                 "target.method: a GET sends no {it}; use POST, or remove the {it}",
                 "target.method：GET 不发送 {it}；请改用 POST，或去掉 {it}"),

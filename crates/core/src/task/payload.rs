@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwn
 use serde_json::value::RawValue;
 
 use super::{Invalid, PAYLOAD_BYTES_MAX};
-use crate::json;
+use crate::{json, lang::reader};
 
 /// What the handler needs to know, as JSON text. Opaque to Almanack.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Payload {
     /// What Almanack itself wrote around something that was checked: it may nest a little deeper.
     pub(crate) fn of<T: Serialize>(value: &T) -> Result<Self, Invalid> {
         let text = serde_json::to_string(value)
-            .map_err(|error| Invalid::Payload(json::Unfit::Syntax(error.to_string())))?;
+            .map_err(|error| Invalid::Payload(json::Unfit::Syntax(reader::of_syntax(&error))))?;
         if text.len() > PAYLOAD_BYTES_MAX {
             return Err(Invalid::PayloadTooLarge {
                 bytes: text.len(),

@@ -82,7 +82,7 @@ fn wk_08_a_schedules_state_can_be_read_back() {
         State::Paused(pause),
         State::Parked {
             since: AT,
-            reason: "no such zone".to_owned(),
+            reason: "no such zone".to_owned().into(),
         },
         State::Removed { since: AT },
         State::Done { since: AT },

@@ -1,6 +1,7 @@
 //! From a plan to what the store writes.
 
 use almanack_core::{
+    lang::Sentence,
     plan::{
         Edit, Edited, Fire, NewFiring, Plan, Ready, Schedule, ScheduleWrite, State, Trigger,
         slot_identity,
@@ -95,7 +96,7 @@ pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
 /// computed stays a pause: its slots and its note are not to be lost.
 pub(crate) fn park(
     schedule: &Schedule,
-    reason: String,
+    reason: Sentence,
     now: Timestamp,
     look_at: Timestamp,
 ) -> ScheduleWrite {
@@ -103,13 +104,11 @@ pub(crate) fn park(
     write.schedule.look_at = Some(look_at);
     if !matches!(schedule.state, State::Parked { .. } | State::Paused(_)) {
         write.schedule.revision += 1;
-        write.schedule.state = State::Parked {
-            since: now,
-            reason: reason.clone(),
-        };
+        let note = reason.to_string();
+        write.schedule.state = State::Parked { since: now, reason };
         let parked = edit(&write.schedule, Edited::Parked, PLANNER, now);
         write.edit = Some(Edit {
-            note: Some(reason),
+            note: Some(note),
             ..parked
         });
     }

@@ -1,7 +1,7 @@
 //! Why a request about a source was not carried out.
 
 use almanack_core::{
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence},
     say,
     source::{
         SourceId, check::Failure, filter::BadRule, options::form::Unfit, policy::UnknownPolicy,
@@ -37,7 +37,7 @@ pub enum Error {
     /// There is no such entry.
     UnknownEntry { id: i64 },
     /// Its address may not be asked, or its rules cannot be read.
-    Unreadable { why: String },
+    Unreadable { why: Sentence },
     /// Its address leads nowhere now.
     Unreachable(Failure),
     /// It is paused or has ended, and only resuming it changes that.
@@ -79,10 +79,10 @@ impl Say for Error {
             Self::Policy(it) => it.say(lang),
             Self::Filter(it) => {
                 let it = it.say(lang);
-                say!(lang; "filters: {it}", "filters: {it}")
+                say!(lang; "filters: {it}", "filters：{it}")
             }
             Self::UnknownEntry { id } => say!(lang; "there is no entry {id}", "没有条目 {id}"),
-            Self::Unreadable { why } => why.clone(),
+            Self::Unreadable { why } => why.say(lang),
             Self::Unreachable(it) => say!(lang; "{}", "{}", it.detail),
             Self::NotActive { id, state } => {
                 let chinese = if *state == "paused" {

@@ -6,6 +6,7 @@
 //! dies here leaves an entry as its publisher wrote it, and the next check goes on.
 
 use almanack_core::{
+    both,
     source::{
         Source,
         check::{Article, Checker, Failure, FailureClass},
@@ -97,7 +98,10 @@ impl Sources {
         let unknown = || Error::UnknownEntry { id };
         let entry = self.store.load_entry(id).await?.ok_or_else(unknown)?;
         let Some(link) = &entry.found.link else {
-            let why = format!("entry {id} has no link to read");
+            let why = both!(
+                "entry {id} has no link to read",
+                "条目 {id} 没有可读取的链接"
+            );
             return Err(Error::Unreadable { why });
         };
         let now = self.clock.now();

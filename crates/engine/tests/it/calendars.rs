@@ -8,7 +8,7 @@ use std::{
 
 use almanack_core::{
     calendar::{Copy, Definition as Days, Fetched, Fetcher},
-    lang::Lang,
+    lang::{Lang, Sentence},
     plan::{Definition, Edited, Origin, ScheduleName, Slot, State},
     store::LedgerPage,
 };
@@ -239,7 +239,7 @@ async fn dp_21_a_calendar_in_use_is_not_removed_and_a_missing_one_parks(fixture:
     fixture.clock.set(at(HOUR));
     fixture.planner.pass().await.unwrap();
     let parked = state(&fixture).await;
-    let says = |reason: &str| reason.contains("unknown calendar `de`");
+    let says = |reason: &Sentence| reason.to_string().contains("unknown calendar `de`");
     assert!(
         matches!(&parked, State::Parked { reason, .. } if says(reason)),
         "it guessed: {parked:?}"

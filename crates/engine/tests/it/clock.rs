@@ -363,7 +363,7 @@ async fn dp_24_no_alert_is_forgotten_by_a_clock_in_doubt() {
             about: About::Node("a".to_owned()),
         },
         severity: Severity::Critical,
-        detail: "last heard of a month ago".into(),
+        detail: "last heard of a month ago".to_owned().into(),
         opened_at: START - 32 * DAY,
         cool_down_since: None,
         closed_at,

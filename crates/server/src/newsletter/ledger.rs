@@ -1,5 +1,6 @@
 //! The ledger of a newsletter: what became of each message, by mailing and by subscriber (ED-43).
 
+use almanack_core::both;
 use almanack_core::edition::EditionId;
 use almanack_core::edition::delivery::State as MailState;
 use almanack_core::newsletter::mailing::Mail;
@@ -73,7 +74,10 @@ pub(crate) async fn get_mailing(
 pub(crate) fn parse_state(text: &str) -> Result<MailState> {
     MailState::parse(text).ok_or_else(|| {
         let names = MailState::ALL.map(MailState::as_str).join(", ");
-        Problem::in_query(format!("state must be one of {names}"))
+        Problem::in_query(both!(
+            "state must be one of {names}",
+            "state 须为以下之一：{names}"
+        ))
     })
 }
 

@@ -46,9 +46,9 @@ fn misruled(bad: BadRule, label: Sentence) -> Problem {
     let path = format!("options.filters[{}]", bad.number - 1);
     Problem {
         expression: Some(Box::new(Misread {
-            message: bad.what.into(),
+            message: bad.what,
             span: Some([bad.span.start, bad.span.end]),
-            hint: Some(bad.hint.into()),
+            hint: Some(bad.hint.both()),
             repaired: None,
         })),
         ..Problem::new(Code::InvalidValue, label).at(path)

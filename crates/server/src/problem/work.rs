@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 impl From<Invalid> for Problem {
     fn from(invalid: Invalid) -> Self {
-        Self::new(Code::InvalidValue, invalid.to_string()).at(invalid.path)
+        Self::new(Code::InvalidValue, invalid.both()).at(invalid.path)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Finding tasks: the filter of lists, counts and bulk changes, in a query and in a body.
 
+use almanack_core::both;
 use almanack_core::lang::Say;
 use almanack_core::store::{CountBy, TaskCounts, TaskFilter};
 use almanack_core::task::{Kind, Status, Tags, TaskId};
@@ -138,8 +139,9 @@ fn ids(given: Option<&str>) -> Result<Vec<TaskId>> {
     let ids = given.split(',').map(|id| id.trim().parse().map(TaskId));
     let ids: Option<Vec<TaskId>> = ids.collect::<Result<_, _>>().ok();
     ids.filter(|ids| ids.len() <= PAGE_MAX).ok_or_else(|| {
-        Problem::in_query(format!(
-            "task_id must be at most {PAGE_MAX} numbers, separated by commas"
+        Problem::in_query(both!(
+            "task_id must be at most {PAGE_MAX} numbers, separated by commas",
+            "task_id 须为最多 {PAGE_MAX} 个数字，以逗号分隔"
         ))
     })
 }

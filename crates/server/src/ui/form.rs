@@ -7,6 +7,7 @@
 
 mod faults;
 
+use almanack_core::lang::reader;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq;
@@ -51,8 +52,9 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Filled<T> {
             return Err(Problem::new(Code::ForeignOrigin, detail));
         }
         let given = fields.iter().filter(|(name, _)| name != KEY);
-        let form = read(&write(given.map(|(name, value)| (name, value))))
-            .map_err(|error| Problem::new(Code::InvalidValue, error.to_string()))?;
+        let form = read(&write(given.map(|(name, value)| (name, value)))).map_err(|error| {
+            Problem::new(Code::InvalidValue, reader::of_query(&error.to_string()))
+        })?;
         Ok(Self(Arc::clone(state), viewer, form))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Unreadable {
 }
 
 impl Unreadable {
-    fn both(self) -> Sentence {
+    pub(crate) fn both(self) -> Sentence {
         let [english, chinese] = Lang::ALL.map(|lang| self.words(lang));
         Sentence::new(english, chinese)
     }

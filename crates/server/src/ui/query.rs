@@ -3,6 +3,7 @@
 //! A browser sends every field of a form; empty ones count as absent. Unknown fields are ignored: a
 //! link may be older than the page.
 
+use almanack_core::lang::reader;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -18,7 +19,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<AppState>> for Sought<T> {
     async fn from_request_parts(parts: &mut Parts, state: &Arc<AppState>) -> Result<Self> {
         let viewer = Viewer::from_request_parts(parts, state).await?;
         let query = read(parts.uri.query().unwrap_or_default())
-            .map_err(|error| Problem::new(Code::InvalidQuery, error.to_string()))?;
+            .map_err(|error| Problem::in_query(reader::of_query(&error.to_string())))?;
         Ok(Self(Arc::clone(state), viewer, query))
     }
 }

@@ -4,6 +4,7 @@
 //! the session's seal, and the reverse is carried out only while the state is still the one that
 //! was left: what somebody else has decided meanwhile stays. Nothing is stored for it.
 
+use almanack_core::lang::reader;
 use almanack_core::plan::Pause;
 use sha2::{Digest, Sha256};
 
@@ -75,7 +76,7 @@ impl Undoing {
     /// The state to go back to, if `now` is the one that was left.
     pub(crate) fn back_from(&self, now: Option<&Pause>) -> Result<Option<Pause>> {
         let undo: Undo = serde_json::from_str(&self.undo)
-            .map_err(|error| Problem::new(Code::InvalidValue, error.to_string()))?;
+            .map_err(|error| Problem::new(Code::InvalidValue, reader::of_json(".", &error)))?;
         if undo.after.as_ref() != now {
             return Err(moved_on());
         }
@@ -84,7 +85,9 @@ impl Undoing {
 }
 
 pub(crate) fn moved_on() -> Problem {
-    let detail = "this can no longer be undone: it has changed since; look at its page for what \
-                  it is now";
+    let detail = both!(
+        "this can no longer be undone: it has changed since; its page shows what it is now",
+        "已无法撤销：此后又有更改；当前状态请看其页面"
+    );
     Problem::new(Code::WrongState, detail)
 }

@@ -55,7 +55,7 @@ async fn items_are_answered_in_order_and_a_bad_one_stops_no_other() {
         {
           "error": {
             "code": "invalid_body",
-            "detail": "unknown field `prioritty`, expected one of `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `expires_at`, `expires_after_s`, `revision`, `tags` at line 1 column 73",
+            "detail": "unknown field `prioritty`; known: `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `expires_at`, `expires_after_s`, `revision`, `tags`",
             "path": "prioritty",
             "status": 422,
             "title": "Invalid body",

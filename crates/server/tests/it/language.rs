@@ -95,3 +95,18 @@ async fn why_is_answered_in_chinese() {
         assert!(english.as_str().unwrap().is_ascii(), "{english}");
     }
 }
+
+#[tokio::test]
+async fn a_fault_of_a_body_or_a_query_is_said_in_the_language_of_its_reader() {
+    let world = World::open();
+    let path = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";
+    for body in ["{", "[]", "{}", r#"{"execute_at":1}"#, r#"{"colour":1}"#] {
+        let answer = ask(&world, Method::PUT, path, body).await;
+        assert!(is_chinese(&answer.json()["detail"]), "{}", answer.body);
+    }
+    for query in ["limit=many", "limit=1&limit=2", "colour=red", "status=X"] {
+        let path = format!("/api/v1/tasks?{query}");
+        let answer = ask(&world, Method::GET, &path, "").await;
+        assert!(is_chinese(&answer.json()["detail"]), "{}", answer.body);
+    }
+}

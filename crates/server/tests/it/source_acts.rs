@@ -171,7 +171,12 @@ const BAD: &[Refused<'_>] = &[
         None,
         "JSON object",
     ),
-    (r#"{"address":"#, "malformed_json", Some("address"), "EOF"),
+    (
+        r#"{"address":"#,
+        "malformed_json",
+        Some("address"),
+        "ends too early",
+    ),
     (
         r#"{"address":"https://a.example/","url":"x"}"#,
         "invalid_body",

@@ -1,6 +1,7 @@
 //! Rows of schedules, and the columns a schedule's state is kept in.
 
 use almanack_core::{
+    lang::Sentence,
     plan::{Edit, Pause, Schedule, ScheduleId, ScheduleName, Slot, State},
     store::Result,
     task::Subject,
@@ -76,7 +77,7 @@ impl StateColumns {
             },
             State::Parked { since, reason } => Self {
                 since: Some(*since),
-                note: Some(reason.clone()),
+                note: Some(reason.to_stored()),
                 ..Self::default()
             },
             State::Removed { since } | State::Done { since } => Self {
@@ -99,7 +100,7 @@ impl StateColumns {
             }),
             "parked" => State::Parked {
                 since: since?,
-                reason: self.note.ok_or_else(missing)?,
+                reason: Sentence::from_stored(&self.note.ok_or_else(missing)?),
             },
             "removed" => State::Removed { since: since? },
             "done" => State::Done { since: since? },

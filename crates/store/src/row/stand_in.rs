@@ -119,7 +119,7 @@ pub(crate) const LINES: Listing<TaskLine> =
 /// whole again.
 pub(crate) const SCHEDULES: Listing<Schedule> =
     listing("schedule", schedule).standing_in(|schedule, reason| {
-        let since = schedule.changed_at;
+        let (since, reason) = (schedule.changed_at, reason.into());
         schedule.state = State::Parked { since, reason };
         (schedule.next_at, schedule.waits_since, schedule.look_at) = (None, None, None);
         (schedule.last, schedule.beside) = (None, Vec::new());

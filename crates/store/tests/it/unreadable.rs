@@ -187,8 +187,8 @@ async fn sf_06_an_unreadable_schedule_is_passed_over_and_shown_as_parked(house: 
         let alone = house.store.load_schedules(&[schedule_name("bad")]).await;
         for shown in [&listed[1], alone.unwrap()[0].as_ref().unwrap()] {
             let reason = match &shown.state {
-                State::Parked { reason, .. } => reason.as_str(),
-                _ => "",
+                State::Parked { reason, .. } => reason.to_string(),
+                _ => String::new(),
             };
             assert!(reason.starts_with("cannot be read: "), "{shown:?}");
         }

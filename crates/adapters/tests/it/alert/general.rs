@@ -32,7 +32,7 @@ pub(super) fn alert(rule: Rule, about: About, severity: Severity) -> Alert {
     Alert {
         key: Key { rule, about },
         severity,
-        detail: "HTTP 500: <!channel> & co.".into(),
+        detail: "HTTP 500: <!channel> & co.".to_owned().into(),
         opened_at: Timestamp::from_second(1_767_600_000).unwrap(),
         cool_down_since: None,
         closed_at: None,

@@ -1,6 +1,6 @@
 //! How a source is read, from flags or from a file of rules.
 
-use almanack_core::source::reading::Reading;
+use almanack_core::{lang::reader::of_json, source::reading::Reading};
 
 use crate::commands::prelude::*;
 
@@ -77,7 +77,7 @@ fn from_file(file: &str) -> Result<Value> {
     let text = read_text(file, "read rules from", FILE_BYTES_MAX)?;
     let read = serde_json::from_str::<Reading>(&text).map(|rules| json!(rules));
     read.map_err(|error| {
-        let what = format!("--rules: {}", almanack_server::words::of_json(&error.to_string()));
+        let what = format!("--rules: {}", of_json(".", &error));
         Failure::usage(what).hint(
             "for example {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}; how is html, json or sitemap",
         )

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use almanack_core::lang::reader::of_json;
 use serde_json::value::RawValue;
 
 use self::lines::{Line, Lines, open};
@@ -113,8 +114,7 @@ fn report(line: &Line, answer: &Value, counters: &mut Counters, output: &mut Out
         numbered["line"] = line.number.into();
         return counters.put(&numbered, output);
     }
-    let detail = text(&answer["error"]["detail"]);
-    let what = detail.split(" at line ").next().unwrap_or_default();
+    let what = text(&answer["error"]["detail"]);
     output.note(&format!("error: line {}: {what}\n", line.number));
     Ok(())
 }
@@ -125,11 +125,7 @@ fn read(text: &str, client: &Client) -> Item {
         return Err("each line must be a JSON object".to_owned());
     }
     let mut item: BTreeMap<String, Box<RawValue>> =
-        serde_json::from_str(text).map_err(|error| {
-            let message = error.to_string();
-            let what = message.split(" at line ").next().unwrap_or_default();
-            format!("column {}: {what}", error.column())
-        })?;
+        serde_json::from_str(text).map_err(|error| of_json(".", &error).to_string())?;
     let at = item
         .get("execute_at")
         .map(|raw| serde_json::from_str::<String>(raw.get()));

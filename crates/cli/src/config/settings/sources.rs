@@ -124,7 +124,7 @@ pub(super) fn rule(text: &str) -> Read<String> {
     let read = Filters::parse(&[text]);
     read.map(|_| text.to_owned()).map_err(|bad| {
         let what = format!("`{text}`, column {}: {}", bad.column(), bad.what);
-        Problem::new(what, bad.hint)
+        Problem::new(what, bad.hint.0)
     })
 }
 

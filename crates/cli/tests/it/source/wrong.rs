@@ -63,7 +63,7 @@ fn a_mistake_is_reported_with_what_to_write_and_stores_nothing() {
     hint: it is for --as html or --as json
     error: --date does not apply to a sitemap
     hint: it is for --as html or --as json
-    error: --rules: unknown field `itme`, expected one of `item`, `title`, `link`, `date`, `summary`
+    error: --rules: unknown field `itme`; known: `item`, `title`, `link`, `date`, `summary`
     hint: for example {"how":"html","item":"article","title":"h2"}; how is html, json or sitemap
     error: read rules from none.json: No such file or directory (os error 2)
     error: name must have no control characters

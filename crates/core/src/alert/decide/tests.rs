@@ -35,7 +35,7 @@ fn weighing(severity: Severity, names: &[&str]) -> Findings {
     let finding = |name: &&str| Finding {
         key: key(name),
         severity,
-        detail: "HTTP 500".into(),
+        detail: "HTTP 500".to_owned().into(),
     };
     Findings {
         findings: names.iter().map(finding).collect(),

@@ -481,7 +481,7 @@ fn ed_32_nothing_to_publish_is_an_alert() {
     assert_eq!((found.len(), found[0].key.rule), (1, Rule::Empty));
     assert_eq!(
         found[0].detail,
-        "none of its 1 stories could be completed".into()
+        "none of its 1 stories could be completed".to_owned().into()
     );
     let account = archive(&account, NOW).unwrap().apply(account);
     assert_eq!(

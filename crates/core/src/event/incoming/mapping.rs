@@ -19,6 +19,8 @@ use super::{
     read,
 };
 use crate::{
+    both,
+    lang::Sentence,
     reschedule::{Cancel, Put, Request},
     task::{Identity, Payload, parse_revision},
     time::{from_milliseconds, from_seconds, parse_instant},
@@ -125,20 +127,23 @@ impl Mapping {
     }
 
     fn execute_at(&self, look: &Look<'_>) -> Result<Timestamp, EventError> {
-        let wrong = |why: String| EventError::Shape(format!("execute_at: {why}"));
+        let wrong =
+            |why: Sentence| EventError::Shape(both!("execute_at: ", "execute_at：").joined(&why));
         let number = || whole(look, &self.execute_at, "execute_at");
         let at = match self.unit {
             Unit::Rfc3339 => parse_instant(&look.scalar(&self.execute_at, "execute_at")?),
             Unit::Seconds => from_seconds(number()?),
             Unit::Milliseconds => match number()? {
                 early @ 0..EARLIEST_MS => {
-                    let why = format!("{early} milliseconds would be 1973 or before; seconds?");
-                    return Err(wrong(why));
+                    return Err(wrong(both!(
+                        "{early} milliseconds would be 1973 or before; seconds?",
+                        "{early} 毫秒会是 1973 年或更早；是否为秒？"
+                    )));
                 }
                 number => from_milliseconds(number),
             },
         };
-        at.map_err(|error| wrong(error.to_string()))
+        at.map_err(|error| wrong(error.to_string().into()))
     }
 
     fn payload(&self, look: &Look<'_>, bytes_max: usize) -> Result<Option<Payload>, EventError> {
@@ -163,14 +168,14 @@ impl<'a> Look<'a> {
     fn scalar(&self, path: &Path, field: &str) -> Result<String, EventError> {
         let raw = self
             .find(path)
-            .ok_or_else(|| nothing(field, &format!("at `{path}`")))?;
+            .ok_or_else(|| nothing(field, &both!("at `{path}`", "`{path}`")))?;
         match serde_json::from_str(raw.get()) {
             Ok(Value::String(text)) => Ok(text),
             Ok(Value::Number(_) | Value::Bool(_)) => Ok(raw.get().to_owned()),
-            _ => {
-                let why = format!("{field}: `{path}` is neither text nor a number");
-                Err(EventError::Shape(why))
-            }
+            _ => Err(EventError::Shape(both!(
+                "{field}: `{path}` is neither text nor a number",
+                "{field}：`{path}` 既不是文本也不是数字"
+            ))),
         }
     }
 
@@ -181,7 +186,7 @@ impl<'a> Look<'a> {
                 let key = self.key.and_then(|key| std::str::from_utf8(key).ok());
                 let key = key.filter(|key| !key.is_empty());
                 key.map(str::to_owned)
-                    .ok_or_else(|| nothing(field, "in the message's key"))
+                    .ok_or_else(|| nothing(field, &both!("in the message's key", "消息的键中")))
             }
         })
     }
@@ -197,14 +202,19 @@ impl<'a> Look<'a> {
     }
 }
 
-fn nothing(field: &str, place: &str) -> EventError {
-    EventError::Shape(format!("{field}: there is nothing {place}"))
+fn nothing(field: &str, place: &Sentence) -> EventError {
+    let nothing = both!("{field}: there is nothing ", "{field}：没有内容，位置：");
+    EventError::Shape(nothing.joined(place))
 }
 
 fn whole(look: &Look<'_>, path: &Path, field: &str) -> Result<i64, EventError> {
     let text = look.scalar(path, field)?;
-    let wrong = |_| EventError::Shape(format!("{field}: `{path}` is not a whole number"));
-    text.parse().map_err(wrong)
+    text.parse().map_err(|_| {
+        EventError::Shape(both!(
+            "{field}: `{path}` is not a whole number",
+            "{field}：`{path}` 不是整数"
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
     let mut sentences = Vec::new();
     let parked = State::Parked {
         since: at("07:30:00"),
-        reason: "unknown time zone".to_owned(),
+        reason: "unknown time zone".to_owned().into(),
     };
     let removed = State::Removed {
         since: at("07:30:00"),

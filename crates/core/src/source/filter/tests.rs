@@ -150,7 +150,11 @@ fn ss_24_a_mistake_is_shown_where_it_is() {
         if what.ends_with("is missing") {
             assert_eq!(bad.span.start, rule.len(), "{rule}: at its end");
         }
-        assert_eq!((bad.what.as_str(), bad.number), (what, 2), "{rule}");
+        assert_eq!(
+            (bad.what.to_string().as_str(), bad.number),
+            (what, 2),
+            "{rule}"
+        );
     }
     insta::assert_snapshot!(bad("keep title contains 中 und"), @"rule 2, column 23: `und` is not expected here; join tests with `and`; put texts with blanks in quotes");
 }

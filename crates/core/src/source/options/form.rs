@@ -10,8 +10,10 @@ use url::Url;
 
 use super::{Fetch, Options};
 use crate::{
+    both,
     headers::{REFERENCE, Rules, VALUE_BYTES_MAX},
-    lang::{Lang, Say},
+    lang::{Lang, Say, Sentence, Words},
+    say,
     source::entry::LINK_BYTES_MAX,
 };
 
@@ -27,33 +29,34 @@ const ERROR_TEXT_BYTES_MAX: usize = 200;
 /// Headers whose values are secrets.
 const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 /// Headers that a check sets itself, with the option that is meant where there is one.
-const OWN_HEADERS: [(&str, &str); 4] = [
-    ("user-agent", "use user_agent"),
-    ("if-modified-since", "checks set it themselves"),
-    ("if-none-match", "checks set it themselves"),
-    ("range", "documents are read whole"),
+const OWN_HEADERS: [(&str, Words); 4] = [
+    ("user-agent", ("use user_agent", "请使用 user_agent")),
+    ("if-modified-since", THEMSELVES),
+    ("if-none-match", THEMSELVES),
+    ("range", ("documents are read whole", "文档总是完整读取")),
 ];
+const THEMSELVES: Words = ("checks set it themselves", "检查会自行设置");
 
 /// Why options cannot be stored. Never quotes a value: it may be a secret in the wrong place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("options.{path} {why}")]
+#[error("{}", self.say(Lang::English))]
 pub struct Unfit {
     /// Where in the options: `fetch.bearer`.
     pub path: String,
     /// What is wrong, as the rest of a sentence.
-    pub why: String,
+    pub why: Sentence,
 }
 
-/// English only: what is wrong comes as parts of a sentence from many places.
 impl Say for Unfit {
-    fn say(&self, _: Lang) -> String {
-        self.to_string()
+    fn say(&self, lang: Lang) -> String {
+        let (path, why) = (&self.path, self.why.say(lang));
+        say!(lang; "options.{path} {why}", "options.{path}：{why}")
     }
 }
 
 impl Unfit {
-    pub(super) fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
-        let (path, why) = (path.into(), why.into());
+    pub(super) fn new(path: impl Into<String>, why: &impl Say) -> Self {
+        let (path, why) = (path.into(), why.both());
         Self { path, why }
     }
 }
@@ -87,7 +90,7 @@ impl Fetch {
         ] {
             if let Some(text) = secret {
                 within(path, text, VALUE_BYTES_MAX)?;
-                holds(is_reference(text), path, REFERENCE)?;
+                holds(is_reference(text), path, &REFERENCE)?;
             }
         }
         let (user, agent) = (self.user.as_deref(), self.user_agent.as_deref());
@@ -101,18 +104,28 @@ impl Fetch {
     /// A request carries one set of credentials.
     fn check_credentials(&self) -> Result<(), Unfit> {
         let has_colon = self.user.as_deref().is_some_and(|user| user.contains(':'));
-        holds(!has_colon, "fetch.user", "must not contain a colon")?;
+        holds(
+            !has_colon,
+            "fetch.user",
+            &("must not contain a colon", "不能含冒号"),
+        )?;
         let is_half = self.user.is_some() != self.password.is_some();
-        holds(!is_half, "fetch.user", "and fetch.password belong together")?;
+        let together = (
+            "and fetch.password belong together",
+            "须与 fetch.password 一起设置",
+        );
+        holds(!is_half, "fetch.user", &together)?;
         let names = self.headers.keys();
         let by_header = names
             .filter(|name| name.eq_ignore_ascii_case("authorization"))
             .count();
         let ways =
             by_header + usize::from(self.bearer.is_some()) + usize::from(self.user.is_some());
-        let why = "has several credentials; set bearer, or user and password, or an Authorization \
-                   header";
-        holds(ways <= 1, "fetch", why)
+        let why = (
+            "has several credentials; set bearer, or user and password, or an Authorization header",
+            "有多个凭据；请只设置 bearer、user 与 password、或 Authorization 请求头之一",
+        );
+        holds(ways <= 1, "fetch", &why)
     }
 }
 
@@ -131,43 +144,53 @@ fn headers(headers: &BTreeMap<String, String>) -> Result<(), Unfit> {
             .name
             .map(|name| format!(".{name}"))
             .unwrap_or_default();
-        Unfit::new(format!("fetch.headers{name}"), unfit.why)
+        Unfit::new(format!("fetch.headers{name}"), &unfit.why)
     })?;
     // A source has options for schemes, so its headers are whole references.
     let mut secrets = headers.iter().filter(|(name, _)| is_secret(name));
     match secrets.find(|(_, value)| !is_reference(value)) {
-        Some((name, _)) => Err(Unfit::new(format!("fetch.headers.{name}"), REFERENCE)),
+        Some((name, _)) => Err(Unfit::new(format!("fetch.headers.{name}"), &REFERENCE)),
         None => Ok(()),
     }
 }
 
 /// A value that fits into one line of a request.
 fn within(path: &str, value: &str, limit: usize) -> Result<(), Unfit> {
-    let why = format!("must have 1 to {limit} bytes of printable ASCII");
+    let why = both!(
+        "must have 1 to {limit} bytes of printable ASCII",
+        "必须为 1 到 {limit} 字节的可打印 ASCII"
+    );
     let fits = !value.trim().is_empty() && value.len() <= limit;
     let printable = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    holds(fits && printable, path, why)
+    holds(fits && printable, path, &why)
 }
 
 fn lines(path: &str, lines: &[String], most: usize, limit: usize) -> Result<(), Unfit> {
-    let why = format!("has {} lines; the limit is {most}", lines.len());
-    holds(lines.len() <= most, path, why)?;
+    let count = lines.len();
+    let why = both!(
+        "has {count} lines; the limit is {most}",
+        "有 {count} 行；上限为 {most} 行"
+    );
+    holds(count <= most, path, &why)?;
     let fits = |line: &String| {
         !line.trim().is_empty() && line.len() <= limit && !line.contains(char::is_control)
     };
-    let why = format!("must have lines of 1 to {limit} bytes without control characters");
-    holds(lines.iter().all(fits), path, why)
+    let why = both!(
+        "must have lines of 1 to {limit} bytes without control characters",
+        "每行必须为 1 到 {limit} 字节，且不含控制字符"
+    );
+    holds(lines.iter().all(fits), path, &why)
 }
 
 fn check_proxy(proxy: &str) -> Result<(), Unfit> {
     let path = "fetch.proxy";
     let url = web_page(path, proxy)?;
     let is_bare = matches!(url.path(), "" | "/") && url.query().is_none();
-    holds(
-        is_bare,
-        path,
+    let why = (
         "must be the address of a proxy without a path",
-    )
+        "必须是不含路径的代理地址",
+    );
+    holds(is_bare, path, &why)
 }
 
 /// A web address without credentials.
@@ -177,11 +200,14 @@ fn web_page(path: &str, text: &str) -> Result<Url, Unfit> {
         let is_bare = url.username().is_empty() && url.password().is_none();
         is_web && is_bare && text.len() <= LINK_BYTES_MAX && !text.contains(char::is_control)
     });
-    let why = "must be an http or https address without user name or password";
-    url.ok_or_else(|| Unfit::new(path, why))
+    let why = (
+        "must be an http or https address without user name or password",
+        "必须是不含用户名和密码的 http 或 https 地址",
+    );
+    url.ok_or_else(|| Unfit::new(path, &why))
 }
 
-fn holds(fits: bool, path: &str, why: impl Into<String>) -> Result<(), Unfit> {
+fn holds(fits: bool, path: &str, why: &impl Say) -> Result<(), Unfit> {
     if fits {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Options, form::Unfit};
+use crate::{both, lang::reader::of_json};
 
 /// How options are to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +40,8 @@ impl Patch {
         merge(&mut whole, &self.0);
         serde_path_to_error::deserialize(whole).map_err(|error| {
             let path = error.path().to_string();
-            let why = error.into_inner();
-            Unfit::new(path, format!("cannot be read: {why}"))
+            let why = both!("cannot be read: ", "无法读取：").joined(&of_json(".", error.inner()));
+            Unfit::new(path, &why)
         })
     }
 }

@@ -21,7 +21,7 @@ fn source() -> Source {
     };
     Source {
         id: SourceId(17),
-        reason: Some("cadence P2: about every hour".into()),
+        reason: Some("cadence P2: about every hour".to_owned().into()),
         ..Source::new(definition, now())
     }
 }

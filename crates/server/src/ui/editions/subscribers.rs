@@ -242,7 +242,10 @@ async fn added(state: &AppState, form: &AddForm) -> Result<String> {
     let edition = parse_edition(form.edition.as_deref())?;
     let language = form.language.as_deref().filter(|tag| !tag.is_empty());
     if language.is_some_and(|tag| !csv::is_language(tag)) {
-        let detail = "language must be a tag such as en or zh-CN";
+        let detail = both!(
+            "language must be a tag such as en or zh-CN",
+            "language 须为语言标签，例如 en 或 zh-CN"
+        );
         return Err(Problem::invalid("language", detail));
     }
     let subscribers = subscribers(state);

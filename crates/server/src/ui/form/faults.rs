@@ -285,8 +285,10 @@ mod tests {
 
     fn reader(form: &Form) -> Result<u8, Fault> {
         let name = form.name.as_deref().unwrap_or_default();
-        Problem::unless(!name.is_empty(), "target.name", || "name must not be empty")?;
-        Problem::unless(form.note.is_none(), "note", || "no note, please")?;
+        Problem::unless(!name.is_empty(), "target.name", || {
+            "name must not be empty".to_owned()
+        })?;
+        Problem::unless(form.note.is_none(), "note", || "no note, please".to_owned())?;
         let count = form.count.as_deref().unwrap_or("0");
         count
             .parse()
@@ -331,10 +333,10 @@ mod tests {
 
     #[test]
     fn a_reader_that_does_not_accept_a_stand_in_ends_nevertheless() {
-        let never = |_: &Form| Err::<(), _>(Fault::at("name", "no"));
+        let never = |_: &Form| Err::<(), _>(Fault::at("name", "no".to_owned()));
         let faults = Faults::read(&with("a", "", None), STAND_INS, never).unwrap_err();
         assert_eq!(faults.0.len(), 1);
-        let nowhere = |_: &Form| Err::<(), Fault>(Problem::in_query("no").into());
+        let nowhere = |_: &Form| Err::<(), Fault>(Problem::in_query("no".to_owned()).into());
         let faults = Faults::read(&with("a", "", None), STAND_INS, nowhere).unwrap_err();
         assert_eq!(faults.0.len(), 1);
     }

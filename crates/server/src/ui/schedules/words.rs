@@ -44,7 +44,7 @@ pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
                 @if let Some(until) = pause.until { div { (lang.pick("until ", "直到 ")) (viewer.instant(until)) } }
                 (note(pause.note.as_deref()))
             },
-            State::Parked { reason, .. } => { div class="hint" { (english(lang, reason)) } },
+            State::Parked { reason, .. } => { div class="hint" { (said(lang, reason)) } },
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
             },
             State::Parked { since, reason } => {
                 div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) }
-                div class="wrong" { (english(lang, reason)) }
+                div class="wrong" { (said(lang, reason)) }
             },
             State::Removed { since } | State::Done { since } => { div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) } },
         }

@@ -7,8 +7,10 @@
 use almanack_core::{store, token::Token};
 
 use super::whole;
+use crate::access::REMEMBERED_FOR;
+use crate::token;
+use crate::tokens::{TOKEN, check_name};
 use crate::ui::prelude::*;
-use crate::{access::REMEMBERED_FOR, token};
 
 /// The code of a revocation in the address.
 pub(super) const REVOKED: &str = "revoked";
@@ -144,8 +146,7 @@ fn taken() -> Sentence {
 impl Fields {
     fn make(&self, viewer: &Viewer) -> Result<(String, Scope, Option<Timestamp>), Fault> {
         let name = self.name.as_deref().unwrap_or_default().trim();
-        let unfit = |invalid| Problem::invalid("name", format!("a token's {invalid}"));
-        token::check_name(name).map_err(unfit)?;
+        check_name(TOKEN, name)?;
         let no_scope = || Fault::at("scope", both!("Choose a scope.", "请选择权限。"));
         let scope = self.scope.as_deref().and_then(Scope::parse);
         let scope = scope.ok_or_else(no_scope)?;

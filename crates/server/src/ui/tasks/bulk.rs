@@ -46,7 +46,10 @@ impl Asked {
             return self.filter.wanted(viewer.zone_name());
         }
         if self.id.len() > PAGE {
-            return Err(unclear("more tasks were selected than a page holds"));
+            return Err(unclear(both!(
+                "more tasks were selected than a page holds",
+                "所选任务超过一页的数量"
+            )));
         }
         let ids = self.id.iter().copied().map(TaskId).collect();
         Ok(TaskFilter {
@@ -269,6 +272,6 @@ fn request(action: Action, filter: TaskFilter) -> BulkRequest {
     }
 }
 
-fn unclear(detail: &'static str) -> Problem {
+fn unclear(detail: Sentence) -> Problem {
     Problem::new(Code::InvalidValue, detail)
 }

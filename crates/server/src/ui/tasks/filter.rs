@@ -37,7 +37,7 @@ impl Filter {
             status: status.transpose()?,
             subject_contains: text(self.q.as_deref())?,
             error: text(self.said.as_deref())?,
-            tags: tags.map_err(|invalid| Problem::in_query(invalid.to_string()))?,
+            tags: tags.map_err(|invalid| Problem::in_query(invalid.both()))?,
             from: instant(self.from.as_deref(), zone)?,
             to: instant(self.until.as_deref(), zone)?,
             ..TaskFilter::default()
@@ -143,10 +143,7 @@ fn filled(given: Option<&str>) -> Option<&str> {
 fn instant(given: Option<&str>, zone: &str) -> Result<Option<Timestamp>> {
     let read = |clock| match moment::read(clock, zone) {
         Ok((Moment::One(at) | Moment::Skipped([at, _]) | Moment::Twice([at, _]), _)) => Ok(at),
-        Err(unreadable) => {
-            let detail = unreadable.words(Lang::English);
-            Err(Problem::new(Code::InvalidQuery, detail))
-        }
+        Err(unreadable) => Err(Problem::in_query(unreadable.both())),
     };
     filled(given).map(read).transpose()
 }

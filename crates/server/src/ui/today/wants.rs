@@ -186,7 +186,7 @@ fn parked(viewer: &Viewer, day: &Day) -> Vec<Markup> {
         };
         let name = &schedule.name;
         let text = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
-        let sentence = html! { (text) ": " (english(lang, reason)) };
+        let sentence = html! { (text) ": " (said(lang, reason)) };
         let href = links::schedule(name);
         Some(want(viewer, BAD, sentence, href, *since))
     });

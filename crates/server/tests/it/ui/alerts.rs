@@ -18,7 +18,7 @@ fn alert(rule: Rule, about: About, severity: Severity) -> Alert {
     Alert {
         key: Key { rule, about },
         severity,
-        detail: "last heard of <b>long</b> ago".into(),
+        detail: "last heard of <b>long</b> ago".to_owned().into(),
         opened_at: START,
         cool_down_since: None,
         closed_at: None,

@@ -64,7 +64,7 @@ pub(crate) async fn an_alert_is_kept_with_every_field(store: Arc<dyn Store>) {
         assert_eq!(write(&*store, &new).await, DONE);
         let full = Alert {
             severity: Severity::Critical,
-            detail: "other".into(),
+            detail: "other".to_owned().into(),
             cool_down_since: Some(at(40)),
             closed_at: Some(at(50)),
             returns: 7,

@@ -192,7 +192,7 @@ pub(crate) async fn schedules_are_listed_by_name_in_pages(store: Arc<dyn Store>)
 pub(crate) async fn removed_schedules_are_listed_only_when_asked_for(store: Arc<dyn Store>) {
     let parked = State::Parked {
         since: START,
-        reason: "no such zone".to_owned(),
+        reason: "no such zone".to_owned().into(),
     };
     let removed = State::Removed { since: START };
     for (name, origin, state) in [

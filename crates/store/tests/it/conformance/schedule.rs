@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    lang::Sentence,
     plan::{Edit, Edited, Origin, Pause, Reason, Schedule, ScheduleWrite, State, Verdict},
     reschedule::{Cancel, Change, Request},
     store::{Applied, HistoryPage, Store},
@@ -357,7 +358,7 @@ pub(crate) async fn every_state_and_field_survives(store: Arc<dyn Store>) {
         pause(None, None),
         State::Parked {
             since: at(-1),
-            reason: "unknown time zone `Mars/Base`".to_owned(),
+            reason: Sentence::new("unknown time zone `Mars/Base`", "未知的时区 `Mars/Base`"),
         },
         State::Removed { since: at(7) },
     ];

@@ -41,7 +41,7 @@ pub(crate) async fn ss_01_a_new_source_is_due_at_once(store: Arc<dyn Store>) {
 pub(crate) async fn a_taken_address_names_who_has_it(store: Arc<dyn Store>) {
     let kept = followed(&*store, source("b")).await;
     let requests = ["c", "b", "a", "c", "b"].map(|name| Source {
-        reason: Some("again".into()),
+        reason: Some("again".to_owned().into()),
         ..source(name)
     });
     let added = store.add_sources(requests.to_vec()).await.unwrap();
@@ -347,7 +347,9 @@ pub(crate) async fn a_null_byte_is_refused_or_kept(store: Arc<dyn Store>) {
         }
     }
     let next = source_of(&*store, seen.id).await;
-    let healthy = next_look(&next, at(2), |after| after.reason = Some("b".into()));
+    let healthy = next_look(&next, at(2), |after| {
+        after.reason = Some("b".to_owned().into())
+    });
     assert_eq!(looked(&*store, healthy).await, Written::Done);
 }
 

@@ -183,7 +183,7 @@ fn topic(text: &str) -> Read<String> {
     read.map(|_| text.to_owned()).map_err(|bad| {
         let hint = match &bad {
             BadTopic::Name => "write it like `Rust: title contains rust`",
-            BadTopic::Rule(rule) => rule.hint,
+            BadTopic::Rule(rule) => rule.hint.0,
         };
         Problem::new(format!("`{text}`: {bad}"), hint)
     })

@@ -31,7 +31,12 @@ impl Fields {
     /// The confirmed shift.
     pub(super) fn by_s(&self) -> Result<Option<i64>> {
         let by_s = self.by_s.as_deref().map(str::parse).transpose();
-        by_s.map_err(|_| unclear("the shift must be a whole number of seconds"))
+        by_s.map_err(|_| {
+            unclear(both!(
+                "the shift must be a whole number of seconds",
+                "移动量必须是整数秒"
+            ))
+        })
     }
 
     /// The typed amount, in seconds.
@@ -44,7 +49,12 @@ impl Fields {
         };
         let typed: Option<i64> = amount.trim().parse().ok();
         let given = typed.and_then(|amount| amount.checked_mul(per_unit));
-        Some(given.ok_or_else(|| unclear("the amount must be a whole number other than 0")))
+        Some(given.ok_or_else(|| {
+            unclear(both!(
+                "the amount must be a whole number other than 0",
+                "数量必须是 0 以外的整数"
+            ))
+        }))
     }
 }
 
