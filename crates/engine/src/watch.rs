@@ -197,7 +197,7 @@ impl Watch {
         let open: Vec<&Alert> = known.iter().filter(|alert| alert.is_open()).collect();
         let store = self.store.as_ref();
         let facts = match sight {
-            Sight::Editions => collect::editions_alone(store, &open, now).await?,
+            Sight::Editions => self.collector.editions_alone(store, &open, now).await?,
             Sight::Everything => Facts {
                 clock: self.clock.standing(),
                 ..self.collector.collect(store, &open, settings, now).await?

@@ -5,7 +5,7 @@
 //! about. Beside them a walk over all schedules looks at a few in every round, so that where tasks
 //! end faster than they can be read nothing stays unseen for long.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
     alert::{
@@ -13,11 +13,12 @@ use almanack_core::{
         facts::{Facts, KindFacts, Run, ScheduleFacts, Spending},
         find::{counts_by_kind, schedule_of},
     },
+    edition::{Account, EditionId, story::Written},
     newsletter::{Mailing, mailing},
     plan::{AHEAD_MIN, Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
-        self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
-        Store, TaskFilter, TaskLine,
+        self, DueSchedules, EditionFilter, EditionLine, LedgerPage, ScheduleFilter, SlotLine,
+        SourceFilter, Store, TaskFilter, TaskLine,
     },
     task::{Kind, Status, Task, TaskId},
     time::LATEST,
@@ -51,8 +52,8 @@ const AMONG: usize = 5_000;
 const LISTED_MAX: usize = 300;
 /// Editions that did not change for so long say nothing any more: no run takes them up.
 const EDITIONS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// Most of those that did.
-const EDITIONS_MAX: usize = 30;
+/// Most of those that did: a daily edition has fifteen, a week's and those that were archived in it.
+const EDITIONS_MAX: usize = 500;
 /// Most mailings: as many as a node that mails several editions has in some days.
 const MAILINGS_MAX: usize = 30;
 /// What rests on them.
@@ -67,10 +68,11 @@ const OF_EDITIONS: [Rule; 8] = [
     Rule::Destination,
 ];
 
-/// Reads facts; remembers where its walk is.
+/// Reads facts; remembers where its walk is, and editions that have not changed since.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     walked: Option<ScheduleName>,
+    editions: BTreeMap<EditionId, Account>,
 }
 
 impl Collector {
@@ -97,12 +99,70 @@ impl Collector {
             spending: spending(store, settings, now).await?,
             ..Facts::default()
         };
-        editions(store, open, now, &mut facts).await?;
+        self.editions(store, open, now, &mut facts).await?;
         facts.unsure.extend(cut(&facts));
         self.schedules(store, open, (&finished, settings, now), &mut facts)
             .await?;
         kinds(store, open, (&finished, settings), &mut facts).await?;
         Ok(facts)
+    }
+
+    /// Editions, and nothing else: no other rule says anything.
+    pub(super) async fn editions_alone(
+        &mut self,
+        store: &dyn Store,
+        open: &[&Alert],
+        now: Timestamp,
+    ) -> Result<Facts, store::Error> {
+        let mut facts = Facts::default();
+        self.editions(store, open, now, &mut facts).await?;
+        let others = Rule::ALL.into_iter();
+        facts
+            .unsure
+            .extend(others.filter(|rule| !OF_EDITIONS.contains(rule)));
+        Ok(facts)
+    }
+
+    async fn editions(
+        &mut self,
+        store: &dyn Store,
+        open: &[&Alert],
+        now: Timestamp,
+        facts: &mut Facts,
+    ) -> Result<(), store::Error> {
+        let found = open.iter().filter(|alert| alert.cool_down_since.is_none());
+        facts.found_before = found.map(|alert| alert.key.clone()).collect();
+        let filter = EditionFilter {
+            changed_from: now.checked_sub(EDITIONS_FOR).ok(),
+            limit: EDITIONS_MAX,
+            ..EditionFilter::default()
+        };
+        let lines = store.list_editions(&filter).await?;
+        if lines.len() >= EDITIONS_MAX {
+            facts.unsure.extend(OF_EDITIONS);
+        }
+        let mut known = std::mem::take(&mut self.editions);
+        for line in lines {
+            let same = known
+                .remove(&line.edition.id)
+                .filter(|it| is_same(it, &line));
+            let account = match same {
+                Some(account) => Some(account),
+                None => match store.load_account(line.edition.id).await {
+                    // The store says so; what else is wrong must be reported all the same (SF-06).
+                    Err(error) if error.is_unreadable() => {
+                        facts.unsure.extend(OF_EDITIONS);
+                        None
+                    }
+                    account => account?.map(without_texts),
+                },
+            };
+            facts.editions.extend(account.clone());
+            let account = account.map(|account| (account.edition.id, account));
+            self.editions.extend(account);
+        }
+        facts.mailings = mailings(store).await?;
+        Ok(())
     }
 
     async fn schedules(
@@ -348,47 +408,22 @@ async fn sources(store: &dyn Store) -> Result<Vec<almanack_core::source::Source>
     Ok(store.list_sources(&filter).await?.rows)
 }
 
-/// Editions, and nothing else: no other rule says anything.
-pub(super) async fn editions_alone(
-    store: &dyn Store,
-    open: &[&Alert],
-    now: Timestamp,
-) -> Result<Facts, store::Error> {
-    let mut facts = Facts::default();
-    editions(store, open, now, &mut facts).await?;
-    let others = Rule::ALL.into_iter();
-    facts
-        .unsure
-        .extend(others.filter(|rule| !OF_EDITIONS.contains(rule)));
-    Ok(facts)
+/// Every write of any of its rows counts an edition's version; retention changes the counts.
+fn is_same(known: &Account, line: &EditionLine) -> bool {
+    known.edition.version == line.edition.version && known.counts() == line.counts
 }
 
-async fn editions(
-    store: &dyn Store,
-    open: &[&Alert],
-    now: Timestamp,
-    facts: &mut Facts,
-) -> Result<(), store::Error> {
-    let found = open.iter().filter(|alert| alert.cool_down_since.is_none());
-    facts.found_before = found.map(|alert| alert.key.clone()).collect();
-    let filter = EditionFilter {
-        changed_from: now.checked_sub(EDITIONS_FOR).ok(),
-        limit: EDITIONS_MAX,
-        ..EditionFilter::default()
-    };
-    let lines = store.list_editions(&filter).await?;
-    if lines.len() >= EDITIONS_MAX {
-        facts.unsure.extend(OF_EDITIONS);
+/// Rules read no texts, so a node keeps none.
+fn without_texts(mut account: Account) -> Account {
+    for story in &mut account.stories {
+        story.listed.text = None;
+        story.written = Written {
+            note: story.written.note,
+            degraded_by: story.written.degraded_by,
+            ..Written::default()
+        };
     }
-    for line in lines {
-        match store.load_account(line.edition.id).await {
-            // The store says so; what else is wrong must be reported all the same (SF-06).
-            Err(error) if error.is_unreadable() => facts.unsure.extend(OF_EDITIONS),
-            account => facts.editions.extend(account?),
-        }
-    }
-    facts.mailings = mailings(store).await?;
-    Ok(())
+    account
 }
 
 /// The newest mailings that are not done. Of one whose task was cancelled, people want no more.

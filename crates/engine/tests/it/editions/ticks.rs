@@ -32,6 +32,7 @@ on_both!(
     ed_17_in_a_chain_one_tick_does_it_all,
     ed_18_two_hours_are_too_long_and_said_once,
     ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date,
+    ed_20_many_editions_hide_no_alert,
     ed_20_what_could_not_be_reported_is_reported_on_another_day,
     what_can_wait_waits_for_the_end_of_quiet_hours,
     ed_20_midnight_and_dst_in_the_middle_of_an_edition,
@@ -453,6 +454,24 @@ async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
     assert!(is_published(&ran.account));
     assert_eq!(room.open_alerts().await, Vec::<String>::new());
     assert_eq!(count(&ran.account, Status::Completed), 8);
+}
+
+/// However many editions there are, those of earlier days say what is wrong with them.
+async fn ed_20_many_editions_hide_no_alert(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, EditionHarness::with(8));
+    room.tick_times(2).await;
+    room.clock.advance(SignedDuration::from_hours(24));
+    room.tick().await;
+    let editions = room.editions();
+    for number in 0..40 {
+        room.settings.name = format!("n{number}").parse().unwrap();
+        let editions = room.editions();
+        editions.take_up(editions.today()).await.unwrap();
+    }
+    assert_eq!(room.open_alerts().await, ["unfinished"]);
+    let unwatched = almanack_engine::editions::Unwatched;
+    editions.run(today(), &unwatched).await.unwrap();
+    assert_eq!(room.open_alerts().await, [""; 0]);
 }
 
 /// People who cannot be notified when a day ends are notified later, although no node works on that
