@@ -6,6 +6,7 @@
 //! when the sender never learns it: that is what tests about "exactly once in effect" look at.
 
 mod destinations;
+pub mod metered;
 mod outside;
 
 use std::{

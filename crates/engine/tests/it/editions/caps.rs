@@ -1,16 +1,16 @@
 //! Caps on what models cost: kept while requests overlap, and nothing is hammered (ED-44).
 
-use almanack_core::{
-    budget::Budget,
-    edition::{
-        allowance::{Caps, Money, Price, Usage},
-        ladder::Cause,
-        port::{Failure, FailureClass, Length, Meter, Sensitivity, Text, Writer},
-        story::Note,
-    },
+use almanack_core::edition::{
+    allowance::{Caps, Usage},
+    ladder::Cause,
+    port::{FailureClass, Meter},
+    story::Note,
 };
 use almanack_engine::editions::meter::StoreMeter;
-use almanack_testkit::edition_harness::Place;
+use almanack_testkit::edition_harness::{
+    Place,
+    metered::{COSTS, MOST, Metered, tokens},
+};
 
 use super::*;
 
@@ -20,18 +20,6 @@ on_both!(
     ed_44_who_dies_before_settling_leaves_the_most_it_could_cost,
     ed_44_without_caps_everything_is_counted_and_nothing_refused,
 );
-
-/// Every request is counted with a thousand tokens and costs a hundred.
-const MOST: u64 = 1_000;
-const COSTS: u64 = 100;
-
-fn usage(tokens: u64) -> Usage {
-    let price = Price {
-        input: Money(1_000_000),
-        output: Money(1_000_000),
-    };
-    price.usage(tokens, 0)
-}
 
 fn per_day(tokens: u64) -> Caps {
     Caps {
@@ -55,58 +43,6 @@ async fn spent(room: &Room) -> Usage {
     spending.month
 }
 
-/// A writer whose requests are counted, as those of a model are.
-struct Metered {
-    writer: Arc<dyn Writer>,
-    meter: Arc<dyn Meter>,
-}
-
-impl Metered {
-    async fn asked<T>(
-        &self,
-        ask: impl Future<Output = Result<T, Failure>> + Send,
-    ) -> Result<T, Failure> {
-        let reserved = self.meter.reserve(usage(MOST)).await?;
-        let answer = ask.await;
-        self.meter.settle(reserved, usage(COSTS)).await;
-        answer
-    }
-}
-
-#[async_trait::async_trait]
-impl Writer for Metered {
-    fn name(&self) -> &str {
-        self.writer.name()
-    }
-
-    async fn titles(
-        &self,
-        titles: &[String],
-        budget: &Arc<Budget>,
-    ) -> Result<Option<Vec<Option<String>>>, Failure> {
-        self.asked(self.writer.titles(titles, budget)).await
-    }
-
-    async fn summary(
-        &self,
-        text: Text<'_>,
-        length: Length,
-        budget: &Arc<Budget>,
-    ) -> Result<String, Failure> {
-        self.asked(self.writer.summary(text, length, budget)).await
-    }
-
-    async fn judge(
-        &self,
-        titles: &[String],
-        sensitivity: Sensitivity,
-        budget: &Arc<Budget>,
-    ) -> Result<Vec<bool>, Failure> {
-        self.asked(self.writer.judge(titles, sensitivity, budget))
-            .await
-    }
-}
-
 /// Waits for ever: what takes real time on a database is not cut off by a clock that jumps.
 struct Unhurried;
 
@@ -125,6 +61,8 @@ async fn tick(room: &Room, caps: Caps) {
     outside.writer = Arc::new(Metered {
         writer: outside.writer,
         meter: meter(room, caps),
+        opens: false,
+        leaves: Arc::new(|_| {}),
     });
     Editions { outside, ..made }.tick().await.unwrap();
     room.look().await;
@@ -180,10 +118,10 @@ async fn ed_44_at_a_cap_the_rest_of_an_edition_is_written_without_a_model(store:
 async fn ed_44_near_a_cap_requests_wait_for_those_under_way(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(1));
     let meter = meter(&room, per_day(1_300));
-    let first = meter.reserve(usage(MOST)).await.unwrap();
+    let first = meter.reserve(tokens(MOST)).await.unwrap();
     let second = tokio::spawn({
         let meter = Arc::clone(&meter);
-        async move { meter.reserve(usage(MOST)).await }
+        async move { meter.reserve(tokens(MOST)).await }
     });
     for _ in 0..50 {
         tokio::task::yield_now().await;
@@ -192,26 +130,26 @@ async fn ed_44_near_a_cap_requests_wait_for_those_under_way(store: Arc<dyn Store
         !second.is_finished(),
         "it may fit once the first is settled"
     );
-    meter.settle(first, usage(COSTS)).await;
+    meter.settle(first, tokens(COSTS)).await;
     let second = second.await.unwrap().unwrap();
-    meter.settle(second, usage(MOST)).await;
+    meter.settle(second, tokens(MOST)).await;
     assert_eq!(spent(&room).await.tokens(), 1_100);
-    let refused = meter.reserve(usage(MOST)).await.unwrap_err();
+    let refused = meter.reserve(tokens(MOST)).await.unwrap_err();
     assert_eq!(refused.class, FailureClass::Capped, "none is under way");
     let frees_after = refused.retry_after.unwrap();
     let frees_at = room_now(&room) + frees_after;
     assert_eq!(frees_at.to_string(), "2026-01-05T00:00:00Z");
     room.clock.set(frees_at);
-    assert!(meter.reserve(usage(MOST)).await.is_ok());
+    assert!(meter.reserve(tokens(MOST)).await.is_ok());
 }
 
 async fn ed_44_who_dies_before_settling_leaves_the_most_it_could_cost(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(1));
     let caps = per_day(1_300);
     // One is stopped, and one dies with its node.
-    drop(meter(&room, caps).reserve(usage(MOST)).await.unwrap());
+    drop(meter(&room, caps).reserve(tokens(MOST)).await.unwrap());
     assert_eq!(spent(&room).await.tokens(), MOST);
-    let refused = meter(&room, caps).reserve(usage(MOST)).await.unwrap_err();
+    let refused = meter(&room, caps).reserve(tokens(MOST)).await.unwrap_err();
     assert_eq!(
         refused.class,
         FailureClass::Capped,
@@ -230,7 +168,7 @@ async fn ed_44_without_caps_everything_is_counted_and_nothing_refused(store: Arc
     let requests = model_requests(&room) as u64;
     let expected = Usage {
         requests,
-        ..usage(requests * COSTS)
+        ..tokens(requests * COSTS)
     };
     assert_eq!((requests, spent(&room).await), (9, expected));
 }

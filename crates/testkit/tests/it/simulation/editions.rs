@@ -49,7 +49,7 @@ fn one_seed_is_one_story() {
 }
 
 /// What goes wrong, by a piece of the line that reports it.
-const TROUBLES: [&str; 41] = [
+const TROUBLES: [&str; 45] = [
     "dies at Tick",
     "dies at Run",
     "dies at Step",
@@ -91,6 +91,10 @@ const TROUBLES: [&str; 41] = [
     "restored as revision",
     "nobody answered: it is let out",
     "nobody answered: it is dropped",
+    "a cap refuses a request this day",
+    "a cap refuses a request this month",
+    "a text is shared",
+    "leaves out what was published lately",
 ];
 
 /// A simulation in which nothing goes wrong proves nothing.

@@ -13,10 +13,14 @@
 //!   nodes ──► Editions ─┘    (one each)       (a copy of every edition)
 //! ```
 //!
+//! Between a process and the harness is what the product has there (`between`): editions of one seed
+//! share texts, some have caps on what the model costs, and lists repeat stories from day to day.
+//!
 //! Checkers only observe: `witness` holds every write against the picture of `core::edition`, at
 //! the write; `deeds` holds what a call says it spent against what the harness counted; `checks`
 //! reads the whole story from its end.
 
+mod between;
 mod cast;
 mod checks;
 mod climate;
@@ -29,7 +33,7 @@ mod witness;
 use std::sync::Arc;
 
 use almanack_core::{alert::port::Notifier, store::Store};
-use almanack_engine::editions::Outside;
+use almanack_engine::editions::{Outside, Settings};
 use almanack_testkit::edition_harness::EditionHarness;
 
 use self::stage::Stage;
@@ -42,7 +46,9 @@ pub(crate) struct EditionOptions {
     pub(crate) approving: bool,
     /// How many days things go wrong.
     pub(crate) days: u32,
-    /// What is between nodes and the harness; tests of the simulator sabotage it here.
+    /// What nodes go by; tests of the simulator sabotage it here.
+    pub(crate) adjust: fn(&mut Settings),
+    /// What is between nodes and the harness, likewise.
     pub(crate) meddle: fn(Outside) -> Outside,
     /// The notifier, likewise.
     pub(crate) notifier: fn(EditionHarness) -> Arc<dyn Notifier>,
@@ -53,6 +59,7 @@ impl Default for EditionOptions {
         Self {
             approving: false,
             days: 365,
+            adjust: |_| {},
             meddle: |outside| outside,
             notifier: |room| Arc::new(room),
         }

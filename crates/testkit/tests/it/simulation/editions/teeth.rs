@@ -10,7 +10,9 @@ use almanack_core::{
     },
     budget::Budget,
     edition::{
+        EditionName,
         account::Change,
+        allowance::{Caps, Period, Usage},
         delivery::{self, OnRevision, OnUnknown},
         document::{Document, Inputs},
         port::{
@@ -23,6 +25,7 @@ use almanack_core::{
 use almanack_engine::editions::Outside;
 use almanack_testkit::layer::{Layer, Layered};
 use async_trait::async_trait;
+use jiff::{Timestamp, civil::Date};
 
 use super::open;
 use crate::simulator::editions::{EditionOptions, simulate_editions};
@@ -312,4 +315,144 @@ fn a_document_that_comes_out_otherwise_is_noticed() {
         outside
     };
     assert_noticed(fickle, open, &["comes out otherwise"]);
+}
+
+/// Whatever the caps are, a request is counted.
+struct NoCaps;
+
+#[async_trait]
+impl Layer for NoCaps {
+    async fn reserve_spend(
+        &self,
+        below: &dyn Store,
+        name: EditionName,
+        on: Date,
+        most: Usage,
+        _: Caps,
+        now: Timestamp,
+    ) -> Result<Option<Period>> {
+        let none = Caps::default();
+        below.reserve_spend(name, on, most, none, now).await
+    }
+}
+
+#[test]
+fn ed_44_a_cap_that_is_not_kept_is_noticed() {
+    let sabotaged = || Layered::over(open(), NoCaps);
+    assert_noticed(|outside| outside, sabotaged, &["exceed a cap of"]);
+}
+
+/// Says that it has counted, and has not.
+struct NoCount;
+
+#[async_trait]
+impl Layer for NoCount {
+    async fn settle_spend(
+        &self,
+        _: &dyn Store,
+        _: EditionName,
+        _: Date,
+        _: Usage,
+        _: Usage,
+        _: Timestamp,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn ed_44_a_cost_that_is_not_written_is_noticed() {
+    let sabotaged = || Layered::over(open(), NoCount);
+    assert_noticed(|outside| outside, sabotaged, &["the store counts"]);
+}
+
+/// What a request cost is taken for nothing.
+struct Free;
+
+#[async_trait]
+impl Layer for Free {
+    async fn settle_spend(
+        &self,
+        below: &dyn Store,
+        name: EditionName,
+        on: Date,
+        reserved: Usage,
+        _: Usage,
+        now: Timestamp,
+    ) -> Result<()> {
+        let nothing = Usage::default();
+        below.settle_spend(name, on, reserved, nothing, now).await
+    }
+}
+
+#[test]
+fn ed_44_a_cost_that_is_counted_as_nothing_is_noticed() {
+    let sabotaged = || Layered::over(open(), Free);
+    let words = ["the store counts", "exceed a cap of"];
+    assert_noticed(|outside| outside, sabotaged, &words);
+}
+
+#[test]
+fn ed_40_an_edition_that_repeats_stories_is_noticed() {
+    let repeats = EditionOptions {
+        days: 60,
+        adjust: |settings| settings.rules.repeat_after_days = 0,
+        ..EditionOptions::default()
+    };
+    assert_options_noticed(&repeats, open, &["was published within"]);
+}
+
+/// Shared texts, and how they go wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Texts {
+    /// One is found under another's key.
+    Mixed,
+    /// None is ever found.
+    Lost,
+}
+
+struct Library(Texts, std::sync::Mutex<Option<String>>);
+
+impl Library {
+    fn over(how: Texts) -> Arc<dyn Store> {
+        Layered::over(open(), Self(how, std::sync::Mutex::default()))
+    }
+
+    fn last(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.1
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Layer for Library {
+    async fn load_shared(
+        &self,
+        below: &dyn Store,
+        key: String,
+        from: Timestamp,
+    ) -> Result<Option<String>> {
+        let is_summary = key.starts_with("summary");
+        let found = below.load_shared(key, from).await?;
+        Ok(match self.0 {
+            Texts::Lost => None,
+            Texts::Mixed if is_summary => {
+                found.map(|text| self.last().replace(text.clone()).unwrap_or(text))
+            }
+            Texts::Mixed => found,
+        })
+    }
+}
+
+#[test]
+fn ed_37_a_text_of_another_story_is_noticed() {
+    let mixed = || Library::over(Texts::Mixed);
+    assert_noticed(|outside| outside, mixed, &["has another story's text"]);
+}
+
+#[test]
+fn ed_37_a_text_that_is_paid_for_twice_is_noticed() {
+    let lost = || Library::over(Texts::Lost);
+    assert_noticed(|outside| outside, lost, &["is paid for twice"]);
 }

@@ -28,6 +28,8 @@ const ZONES: [&str; 6] = [
 ];
 /// When readers expect editions, where they do.
 const READY_BY: Time = Time::constant(12, 0, 0, 0);
+/// Days within which a story is not repeated, by seed.
+const REPEAT_AFTER: [u32; 4] = [0, 1, 2, 3];
 /// How wrong clocks may be, by seed.
 const SKEWS_MS: [i64; 3] = [0, 50, 2_000];
 
@@ -47,11 +49,11 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// What the desk decides, and what deadlines and quality there are, come from dice of their
-    /// own, so that seeds that need neither run as they always did.
+    /// What the desk decides, what deadlines and quality there are, and what models may cost come
+    /// from dice of their own, so that seeds that need none of it run as they always did.
     pub(super) fn draw(
         (seed, dice): (u64, &Dice),
-        (desk, standards): (&Dice, &Dice),
+        (desk, standards, costs): (&Dice, &Dice, &Dice),
         approving: bool,
     ) -> Self {
         let zone =
@@ -62,12 +64,13 @@ impl Cast {
                 rules: Rules {
                     approval: approval(desk, if approving { 1_000 } else { 330 }),
                     quality: quality(standards),
+                    repeat_after_days: *costs.pick(&REPEAT_AFTER),
                     ..rules(dice)
                 },
                 zone,
                 title: "Daily".to_owned(),
                 language: "zh-CN".to_owned(),
-                caps: Caps::default(),
+                caps: caps(costs),
                 filter: dice.hits(250).then_some(Sensitivity::Medium),
                 ready_by: standards.hits(400).then_some(READY_BY),
                 ticks: None,
@@ -138,6 +141,16 @@ fn approval(dice: &Dice, of_thousand: u64) -> Option<Approval> {
         deadline,
         on_silence,
     })
+}
+
+/// In some seeds a model may cost so much in a day, in some in a month; some editions need more.
+fn caps(dice: &Dice) -> Caps {
+    let drawn = |of_thousand, most| dice.hits(of_thousand).then(|| 500 + dice.below(most));
+    Caps {
+        tokens_per_day: drawn(300, 6_000),
+        tokens_per_month: drawn(200, 100_000),
+        ..Caps::default()
+    }
 }
 
 /// In some seeds an edition must have texts, and its destinations ready.

@@ -174,7 +174,7 @@ async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<DeedR
     }
     Ok(match deed {
         Deed::Watch => {
-            process.watch().round_of_editions().await?;
+            process.watch.lock().await.round_of_editions().await?;
             free("looked".to_owned())
         }
         Deed::Tick(_) => {

@@ -16,12 +16,13 @@ use almanack_core::{
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
-    editions::{EditionSet, Editions, Outside},
+    editions::{EditionSet, Editions, Outside, Settings, shared::SharedTexts},
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     watch::{Watch, WatchSettings, Watching},
 };
 use almanack_testkit::edition_harness::EditionHarness;
+use tokio::sync::Mutex;
 
 use super::{
     super::{
@@ -30,6 +31,7 @@ use super::{
         record::Record,
         time::{Barrier, NodeClock, NodeSleeper, TrueClock},
     },
+    between,
     cast::Cast,
     witness::Witness,
 };
@@ -44,6 +46,7 @@ pub(super) struct World {
     pub(super) store: Arc<dyn Store>,
     pub(super) weather: Weather,
     pub(super) healed: Arc<AtomicBool>,
+    pub(super) adjust: fn(&mut Settings),
     pub(super) meddle: fn(Outside) -> Outside,
     pub(super) notifier: fn(EditionHarness) -> Arc<dyn Notifier>,
     pub(super) processes: AtomicU32,
@@ -55,16 +58,8 @@ pub(super) struct Process {
     /// On whose account the harness counts.
     pub(super) account: u32,
     pub(super) editions: EditionSet,
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    watching: Reloadable<Watching>,
-}
-
-impl Process {
-    pub(super) fn watch(&self) -> Watch {
-        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Watch::new(store, clock, self.watching.clone())
-    }
+    /// Looks at everything for as long as the process lives, as a node's does.
+    pub(super) watch: Mutex<Watch>,
 }
 
 impl World {
@@ -85,17 +80,24 @@ impl World {
         let rescheduler = Rescheduler::new(Arc::clone(&store), Arc::clone(&clock), kinds);
         let outside = self.room.on_account_of(account).outside();
         let (sleeper, rescheduler) = (Arc::new(sleeper), Arc::new(rescheduler));
+        // One alone shares nothing, as in the product.
+        let renderer = Arc::clone(&outside.renderer);
+        let texts = (self.cast.names.len() > 1)
+            .then(|| SharedTexts::new(Arc::clone(&store), Arc::clone(&clock), renderer));
         let all = self.cast.names.iter().map(|edition| {
             let mut settings = self.cast.settings.clone();
             settings.name = *edition;
             name.clone_into(&mut settings.node);
+            (self.adjust)(&mut settings);
+            let own = ((self.meddle)(outside.clone()), &settings);
+            let outside = between::around(self, (&store, &clock), texts.as_ref(), own);
             Arc::new(Editions {
                 shown: Arc::clone(&store),
                 store: Arc::clone(&store),
                 clock: Arc::clone(&clock),
                 sleeper: sleeper.clone(),
                 rescheduler: Arc::clone(&rescheduler),
-                outside: (self.meddle)(outside.clone()),
+                outside,
                 settings,
                 subscriptions: Reloadable::default(),
             })
@@ -104,12 +106,14 @@ impl World {
         Process {
             name: name.to_owned(),
             account,
-            watching: Reloadable::new(Watching {
-                settings: WatchSettings::default(),
-                notifier: (self.notifier)(self.room.clone()),
-            }),
-            store: Arc::clone(&store),
-            clock: Arc::clone(&clock),
+            watch: Mutex::new(Watch::new(
+                Arc::clone(&store),
+                Arc::clone(&clock),
+                Reloadable::new(Watching {
+                    settings: WatchSettings::default(),
+                    notifier: (self.notifier)(self.room.clone()),
+                }),
+            )),
             editions: EditionSet::of(all),
         }
     }

@@ -10,7 +10,10 @@ use std::{
 };
 
 use almanack_core::{edition::EditionId, store::Store};
-use almanack_testkit::{edition_harness::EditionHarness, layer::Layered};
+use almanack_testkit::{
+    edition_harness::{Call, EditionHarness},
+    layer::Layered,
+};
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 
 use super::{
@@ -33,6 +36,8 @@ use super::{
 
 /// Sets the dice about deadlines and quality apart from all others.
 const STANDARDS: u64 = 0x5eed_0038;
+/// And those about costs and repeats.
+const COSTS: u64 = 0x5eed_0044;
 const NODES: usize = 2;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
@@ -76,11 +81,15 @@ impl Stage {
         let record = Arc::new(Record::new(truth));
         let desk = Dice::new(seed ^ DESK);
         let standards = Dice::new(seed ^ STANDARDS);
-        let cast = Cast::draw((seed, &dice), (&desk, &standards), options.approving);
+        let costs = Dice::new(seed ^ COSTS);
+        let own = (&desk, &standards, &costs);
+        let cast = Cast::draw((seed, &dice), own, options.approving);
         let cast = Arc::new(cast);
         record.note("world", format_args!("{:?}", cast.settings.rules));
         record.note("world", format_args!("{:?}", cast.places));
-        let stories = u32::try_from(cast.settings.rules.stories).unwrap_or(1) + 3;
+        record.note("world", format_args!("{:?}", cast.settings.caps));
+        // Enough that an edition of which all days before had everything finds something new.
+        let stories = 4 * u32::try_from(cast.settings.rules.stories).unwrap_or(1) + 3;
         let room = EditionHarness::with_places(stories, cast.places.clone()).opening();
         let healed = Arc::new(AtomicBool::new(false));
         let climate = Climate::rules_over(&room, dice.fork(), truth, Arc::clone(&healed));
@@ -94,6 +103,7 @@ impl Stage {
             witness,
             weather: Weather::draw_quiet(&dice),
             healed,
+            adjust: options.adjust,
             meddle: options.meddle,
             notifier: options.notifier,
             processes: AtomicU32::new(0),
@@ -142,6 +152,8 @@ impl Stage {
         let mut summary = EditionSummary::default();
         if !self.world.record.is_broken() {
             let reader = self.world.start("reader", &self.dice);
+            let costs = self.world.witness.check_costs(&*self.world.store).await;
+            self.world.record.check(costs);
             let checked = checks::check(&self.world, &reader.editions).await;
             self.world
                 .record
@@ -402,9 +414,24 @@ impl Stage {
         }
         self.mailboxes.look(&self.world);
         self.world.record.check(self.published(date, needed));
+        self.world.record.check(self.paid_once());
         // What began and was over in the last of them is notified in two more.
         for slot in 0..NODES {
             self.quiet_tick(slot).await;
+        }
+    }
+
+    /// What editions share was fetched once for all of them (ED-37). Today's calls alone are known.
+    fn paid_once(&self) -> Result<(), String> {
+        if self.world.cast.names.len() < 2 {
+            return Ok(());
+        }
+        let mut seen = BTreeSet::new();
+        let calls = self.world.room.calls().into_iter();
+        let mut pages = calls.filter(|call| matches!(call, Call::Page(_)));
+        match pages.find(|page| !seen.insert(page.clone())) {
+            Some(page) => Err(format!("{page:?} is paid for twice")),
+            None => Ok(()),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Sees every write to an edition take effect, right above the store, and keeps a copy of every
 //! edition.
 
+mod costs;
 mod desk;
 mod ledger;
 mod picture;
+mod repeats;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,10 +15,12 @@ use std::{
 use almanack_core::{
     alert::{Alert, Key, decide::NOTIFY_FOR},
     edition::{
-        Account, EditionId,
+        Account, EditionId, EditionName,
         account::Change,
+        allowance::{Caps, Period, Usage},
         delivery::{self, Delivery},
         hold::{Hold, SILENCE},
+        story::{Status, Story},
     },
     store::{Applied, EditionWritten, Result, Store},
 };
@@ -26,8 +30,11 @@ use jiff::{Timestamp, civil::Date};
 
 use super::{
     super::{record::Record, time::TrueClock},
+    between::best_of,
     cast::Cast,
 };
+use costs::Costs;
+use repeats::Times;
 
 /// One write, from before to after.
 pub(super) struct Write<'a> {
@@ -70,6 +77,8 @@ struct Pages {
     heard: BTreeSet<Key>,
     /// How often a notification was recorded.
     notified: usize,
+    costs: Costs,
+    times: Times,
 }
 
 /// The witness. Clones share what was seen.
@@ -176,6 +185,53 @@ impl Witness {
         Ok(())
     }
 
+    /// Stories have their own texts, and were not published lately (ED-37, ED-40).
+    fn check_stories(&self, write: &Write<'_>) -> std::result::Result<(), String> {
+        let stories = write.change.stories.iter();
+        if let Some(first) = stories.clone().find(|story| story.rank == 1)
+            && write.before.stories.is_empty()
+        {
+            let best = format!("hn:{}", best_of(write.after.edition.id.date));
+            if self.cast.settings.filter.is_none() && first.listed.key.0 != best {
+                self.record
+                    .note("witness", "leaves out what was published lately");
+            }
+        }
+        let written = |story: &&Story| story.status == Status::Completed;
+        stories.filter(written).try_for_each(repeats::check_text)?;
+        let mut pages = self.pages();
+        let Pages {
+            times, editions, ..
+        } = &mut *pages;
+        times.check(write, editions)?;
+        times.saw(write, self.truth.now());
+        Ok(())
+    }
+
+    /// So many more requests to the model leave.
+    pub(super) fn requests_leave(&self, more: i64) {
+        self.pages().costs.requests += more;
+    }
+
+    /// What is counted is what was counted, and no less than what was spent (ED-44).
+    pub(super) async fn check_costs(&self, store: &dyn Store) -> std::result::Result<(), String> {
+        let months = self.pages().costs.months();
+        for ((name, month), tokens) in months {
+            let spending = store.load_spending(name, month).await;
+            let counted = spending.map_err(|error| error.chain())?.month.tokens();
+            if counted != tokens {
+                return Err(format!(
+                    "{name}: the store counts {counted} tokens for {month}, and {tokens} were counted"
+                ));
+            }
+        }
+        // Without caps a request is counted by its answer, which may be lost.
+        if self.cast.settings.caps.is_none() {
+            return Ok(());
+        }
+        self.pages().costs.check()
+    }
+
     /// Whether people heard of an alert.
     pub(super) fn is_heard(&self, key: &Key) -> bool {
         self.pages().heard.contains(key)
@@ -214,7 +270,8 @@ impl Witness {
         let checked = picture::check(&write)
             .and_then(|()| ledger::check(&write))
             .and_then(|()| desk::check(&write))
-            .and_then(|()| self.check_standard(change));
+            .and_then(|()| self.check_standard(change))
+            .and_then(|()| self.check_stories(&write));
         self.record
             .check(checked.map_err(|what| format!("{id}: {what}")));
         let held = after.edition.hold.as_ref();
@@ -284,6 +341,57 @@ impl Layer for Witness {
             }
         }
         Ok(written)
+    }
+
+    async fn reserve_spend(
+        &self,
+        below: &dyn Store,
+        name: EditionName,
+        on: Date,
+        most: Usage,
+        caps: Caps,
+        now: Timestamp,
+    ) -> Result<Option<Period>> {
+        let refused = below.reserve_spend(name, on, most, caps, now).await?;
+        match refused {
+            Some(period) => {
+                let note = format_args!("{name}: a cap refuses a request this {period}");
+                self.record.note("witness", note);
+            }
+            None => {
+                let caps = self.cast.settings.caps;
+                let checked = self.pages().costs.reserved((name, on), most, caps);
+                self.record.check(checked);
+            }
+        }
+        Ok(refused)
+    }
+
+    async fn settle_spend(
+        &self,
+        below: &dyn Store,
+        name: EditionName,
+        on: Date,
+        reserved: Usage,
+        actual: Usage,
+        now: Timestamp,
+    ) -> Result<()> {
+        below.settle_spend(name, on, reserved, actual, now).await?;
+        self.pages().costs.settled((name, on), reserved, actual);
+        Ok(())
+    }
+
+    async fn load_shared(
+        &self,
+        below: &dyn Store,
+        key: String,
+        from: Timestamp,
+    ) -> Result<Option<String>> {
+        let found = below.load_shared(key, from).await?;
+        if found.is_some() {
+            self.record.note("witness", "a text is shared");
+        }
+        Ok(found)
     }
 
     async fn write_edition(&self, below: &dyn Store, change: Change) -> Result<EditionWritten> {
