@@ -167,6 +167,9 @@ pub struct Edition {
     /// None until then, and where there is no model.
     #[serde(skip)]
     pub overview: Option<String>,
+    /// The version of the prompt that a model wrote its overview by; absent if none wrote one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overview_prompt: Option<String>,
     /// Counts every write to any of its rows; part of the compare-and-set.
     #[serde(skip)]
     pub version: i64,
@@ -198,6 +201,7 @@ impl Edition {
             ready_at: None,
             improving_at: None,
             overview: None,
+            overview_prompt: None,
             version: 0,
             created_at: now,
             updated_at: now,

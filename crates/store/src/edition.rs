@@ -45,7 +45,7 @@ macro_rules! columns {
         "edition_on, version, state, archived_from, revision, story_source, list_requests, \
          fetching_until_us, started_at_us, reopened_at_us, published_at_us, reason, updated_at_us, \
          hold, retraction, corrections, due_at_us, ready_at_us, improving_at_us, overview, \
-         created_at_us"
+         overview_prompt, created_at_us"
     };
 }
 /// The day of an edition, whatever its name. Indexes have the same text.
@@ -58,7 +58,7 @@ macro_rules! day_of {
 pub(crate) mod list;
 
 /// How many those are.
-pub(crate) const COLUMNS: usize = 21;
+pub(crate) const COLUMNS: usize = 22;
 
 pub(crate) const LOAD: &str = concat!("select ", columns!(), " from edition where edition_on = $1");
 /// Two that open one day at once create it once.
@@ -66,15 +66,15 @@ pub(crate) const OPEN: &str = concat!(
     "insert into edition (",
     columns!(),
     ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
-     $20, $21) on conflict (edition_on) do nothing"
+     $20, $21, $22) on conflict (edition_on) do nothing"
 );
 /// Takes the row if it is still the version that was seen. Its birth never changes.
 pub(crate) const TAKE: &str = "update edition set version = version + 1, state = $1, \
      archived_from = $2, revision = $3, story_source = $4, list_requests = $5, \
      fetching_until_us = $6, started_at_us = $7, reopened_at_us = $8, published_at_us = $9, \
      reason = $10, updated_at_us = $11, hold = $12, retraction = $13, corrections = $14, \
-     due_at_us = $15, ready_at_us = $16, improving_at_us = $17, overview = $18 \
-     where edition_on = $19 and version = $20";
+     due_at_us = $15, ready_at_us = $16, improving_at_us = $17, overview = $18, \
+     overview_prompt = $19 where edition_on = $20 and version = $21";
 
 /// The next one of the same name: names sort after days, and one name's days beside each other.
 pub(crate) const PUBLISHED_AFTER: &str = "select edition_on from edition \

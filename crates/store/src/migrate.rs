@@ -83,6 +83,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(36, "0036_newsletter"),
     migration!(37, "0037_task_share_index"),
     migration!(38, "0038_model_spend"),
+    migration!(39, "0039_overview_prompt"),
 ];
 
 /// The tables that record the schema of a database.

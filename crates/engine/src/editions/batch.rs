@@ -135,8 +135,8 @@ impl Editions {
                 let spend = budget.spend();
                 let mut change =
                     turn::end_batch(account, batch.index, &endings, spend, rules, now)?;
-                if overview.is_some() {
-                    change.edition.overview.clone_from(&overview);
+                if let Some(overview) = &overview {
+                    self.opens_with(overview, &mut change.edition);
                 }
                 let ended = change.batches.first().cloned();
                 Some((change, ended))

@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex};
 use almanack_core::{
     budget::Budget,
     edition::{
-        Account,
+        Account, Edition,
         document::Printed,
         ladder::Rung,
         overview,
         port::{Article, Failure},
+        prompts::Kind,
         story::{Status, Story, StoryKey},
         turn::Ending,
     },
@@ -76,6 +77,14 @@ impl Editions {
         *locked(&opening.written) = Some(String::new());
         let answer = self.outside.writer.overview(&drafts, budget).await;
         *locked(&opening.written) = written(answer);
+    }
+
+    /// Takes down what a model wrote to open the edition, empty if it could not, and by which prompt.
+    pub(super) fn opens_with(&self, overview: &str, edition: &mut Edition) {
+        let prompts = self.outside.writer.prompts();
+        let prompt = prompts.map(|prompts| prompts.of(Kind::Overview).version.clone());
+        edition.overview = Some(overview.to_owned());
+        edition.overview_prompt = prompt.filter(|_| !overview.is_empty());
     }
 
     /// What opens the edition, if the batches of `wave` are the last ones: empty where it could

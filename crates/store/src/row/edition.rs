@@ -47,7 +47,8 @@ pub(crate) fn edition(row: &Row<'_>) -> Result<Edition> {
         ready_at: row.get(17)?,
         improving_at: row.get(18)?,
         overview: row.get(19)?,
-        created_at: row.get(20)?,
+        overview_prompt: row.get(20)?,
+        created_at: row.get(21)?,
     })
 }
 
@@ -99,6 +100,7 @@ fn changing(edition: &Edition) -> Vec<Value<'_>> {
         edition.ready_at,
         edition.improving_at,
         &edition.overview,
+        &edition.overview_prompt,
     ]
 }
 

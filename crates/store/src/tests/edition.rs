@@ -108,7 +108,7 @@ fn a_change_costs_no_more_when_more_editions_exist() {
     let none: Option<i64> = None;
     let taken = rusqlite::params![
         "init", none, 0, none, 0, none, 0, none, none, none, 0, none, none, none, none, none, none,
-        none, DAY, 1
+        none, none, DAY, 1
     ];
     check_costs_no_more(edition::TAKE, taken, 0, EDITIONS);
     let skipped = rusqlite::params!["", 0, DAY, 2];

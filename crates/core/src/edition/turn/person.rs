@@ -204,6 +204,7 @@ pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotN
     check_stories(account)?;
     let mut change = Change::of(at_work(account, State::ListFetched, day, now));
     change.edition.overview = None;
+    change.edition.overview_prompt = None;
     change.stories = back_to_pending(account.stories.iter(), now);
     for story in &mut change.stories {
         story.retry_count = 0;

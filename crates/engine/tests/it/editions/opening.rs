@@ -1,6 +1,6 @@
 //! What opens an edition, and what is said where nothing could be read.
 
-use almanack_core::edition::{port::FailureClass, story::CommentNote};
+use almanack_core::edition::{port::FailureClass, prompts::Kind, story::CommentNote};
 use almanack_testkit::edition_harness::InjectedFault;
 
 use super::*;
@@ -22,6 +22,9 @@ async fn overview_is_asked_for_once(store: Arc<dyn Store>) {
     let document = editions.document(today(), None).await.unwrap();
     assert_eq!(document.inputs.overview.as_deref(), Some("8 stories"));
     assert_eq!(overviews(&room), 1);
+    let prompts = editions.outside.writer.prompts().unwrap();
+    let version = prompts.of(Kind::Overview).version.as_str();
+    assert_eq!(account.edition.overview_prompt.as_deref(), Some(version));
     let batches: u32 = account.batches.iter().map(|it| it.spend.requests).sum();
     assert_eq!(
         account.edition.list_requests + batches,
@@ -31,7 +34,9 @@ async fn overview_is_asked_for_once(store: Arc<dyn Store>) {
     let revised = editions.retry(today(), None, "ada").await.unwrap();
     assert_eq!((revised.stories, overviews(&room)), (0, 1));
     editions.reset(today(), "ada").await.unwrap();
-    assert_eq!(room.account().await.edition.overview, None, "made anew");
+    let edition = room.account().await.edition;
+    let opens = (edition.overview, edition.overview_prompt);
+    assert_eq!(opens, (None, None), "made anew");
 }
 
 async fn opened_by(room: &Room) -> Option<String> {

@@ -48,7 +48,7 @@ pub(crate) async fn show(Dated(id): Dated, sought: Sought<Query>) -> Answer {
         }
         (section("revisions", lang.pick("Revisions", "修订历史"), &desk::history(&viewer, &revisions)))
         (section("document", lang.pick("Document", "文档"), &preview))
-        @if let Some(prompts) = prompts::show(&viewer, editions) {
+        @if let Some(prompts) = prompts::show(&viewer, editions, &account.edition) {
             (section("prompts", lang.pick("Prompts", "提示词"), &prompts))
         }
         (Equivalent::call("GET", format!("/api/v1/editions/{id}")).cli(["edition", "status", &day]).show(&viewer))
@@ -201,7 +201,7 @@ fn stories(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
                 @if let Some(cause) = story.written.degraded_by { " (" (words::cause(lang, cause)) ")" }
                 @if let Some(error) = &story.error_message { " " span class="bad" { (english(lang, error)) } }
                 @if story.written.note.is_none() && story.error_message.is_none() { (dash()) }
-                " " (prompts::others(lang, editions.outside.writer.prompts(), story))
+                " " (prompts::others(lang, editions.outside.writer.prompts(), &story.written.prompts))
             }
         }
         "Retries", "重试" {

@@ -1,13 +1,13 @@
-//! The prompts that models get, on an edition's page, and which stories other prompts wrote (ED-36).
+//! The prompts that models get, on an edition's page, and what of it other prompts wrote (ED-36).
 
-use almanack_core::edition::prompts::{Kind, Prompts};
-use almanack_core::edition::story::Story;
+use almanack_core::edition::Edition;
+use almanack_core::edition::prompts::{Kind, Prompts, Versions};
 use almanack_engine::editions::Editions;
 
 use crate::ui::prelude::*;
 
-/// The prompts in force; nothing without a model.
-pub(super) fn show(viewer: &Viewer, editions: &Editions) -> Option<Markup> {
+/// The prompts in force, and whether the overview is of an earlier one; nothing without a model.
+pub(super) fn show(viewer: &Viewer, editions: &Editions, edition: &Edition) -> Option<Markup> {
     let (lang, prompts) = (viewer.lang, editions.outside.writer.prompts()?);
     let name = editions.settings.name;
     let call = format!("/api/v1/editions/prompts?name={name}");
@@ -27,17 +27,20 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions) -> Option<Markup> {
         "Set them in edition.prompts. Texts are shared only among prompts of one version.",
         "在 edition.prompts 中设置。只有版本相同的提示词之间才会共享文本。",
     );
+    let overview = edition.overview_prompt.iter();
+    let overview = overview.map(|version| (Kind::Overview, version.clone()));
     Some(html! {
         (rows)
+        (others(lang, Some(prompts), &overview.collect()))
         p class="hint" { (hint) }
         (Equivalent::call("GET", call).cli(["edition", "prompts", name.as_str()]).show(viewer))
     })
 }
 
-/// That parts of a story were written by other prompts than those in force.
-pub(super) fn others(lang: Lang, prompts: Option<&Prompts>, story: &Story) -> Markup {
+/// Which texts were written by other prompts than those in force.
+pub(super) fn others(lang: Lang, prompts: Option<&Prompts>, of_texts: &Versions) -> Markup {
     let others = prompts.into_iter();
-    let others = others.flat_map(|prompts| prompts.others(&story.written.prompts));
+    let others = others.flat_map(|prompts| prompts.others(of_texts));
     let parts: Vec<String> = others
         .map(|(kind, version)| format!("{} {version}", of(lang, kind)))
         .collect();

@@ -167,7 +167,7 @@ async fn editions_are_found_by_their_indexes() {
     let (day, page) = ("'2026-01-01'", "',init,', 0, 0, '2026-01-01', '~', 20");
     let named = "',init,', 0, 0, '', '2026-01-01', '~', 20";
     let taken = "'init', null, 0, null, 0, null, 0, null, null, null, 0, null, null, null, \
-         null, null, null, null, '2026-01-01', 1";
+         null, null, null, null, null, '2026-01-01', 1";
     let skipped = "'', 0, '2026-01-01', 2";
     let rows = [
         (edition::LOAD, day, "edition_pkey"),

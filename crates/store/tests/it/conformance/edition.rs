@@ -120,6 +120,7 @@ fn full_edition(seen: &Edition) -> Edition {
         ready_at: Some(LATEST),
         improving_at: Some(moment()),
         overview: Some(odd()),
+        overview_prompt: Some(odd()),
         updated_at: at(7),
         ..seen.clone()
     }
