@@ -205,6 +205,9 @@ impl Walk {
             return self.refuse(value, format!("`{shown}` is a section, not a value"), hint);
         };
         let inside = key::inside(section);
+        if table.is_empty() {
+            self.note_empty(section, which, value.span());
+        }
         for (name, value) in table {
             if section == KINDS {
                 self.kind((name, value));
@@ -213,6 +216,19 @@ impl Walk {
             } else {
                 self.value(section, which, (name, value));
             }
+        }
+    }
+
+    /// An empty table says something only where all its keys are inherited: in a named edition.
+    fn note_empty(&mut self, section: &str, which: Option<&str>, span: Range<usize>) {
+        let known = key::sections().into_iter().find(|known| *known == section);
+        let Some((section, name)) = known.zip(which) else {
+            return;
+        };
+        let path = KeyPath::in_table(section, Some(name), key::WHOLE);
+        let (raw, place) = (Raw::Other("a section"), Place::File { span });
+        if path.is_within(EDITION) {
+            self.layer.insert(path, Given { raw, place });
         }
     }
 

@@ -59,6 +59,9 @@ pub(crate) const EDITION: &str = "edition";
 /// The section that holds one table per named edition.
 pub(crate) const EDITIONS: &str = "editions";
 
+/// Stands for the key where a table is there without one.
+pub(crate) const WHOLE: &str = "";
+
 /// Whether a section has a table for each of several names.
 pub(crate) fn is_named(section: &str) -> bool {
     section == KINDS || section == SUBSCRIPTIONS

@@ -16,7 +16,7 @@ use super::{
     model, switch,
 };
 use crate::config::{
-    key::{EDITION, EDITIONS, KeyPath},
+    key::{EDITION, EDITIONS, KeyPath, WHOLE},
     layer::{Given, Layer, Raw},
     reader::Reader,
     report::{Problem, Severity},
@@ -40,6 +40,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> BTreeMap<EditionName, Edition> {
             continue;
         };
         refuse_shared_keys(reader, name);
+        refuse_empty(reader, name);
         if let Some(edition) = read_one(reader, name) {
             named.insert(name, edition);
         }
@@ -62,6 +63,23 @@ fn refuse_shared_keys(reader: &mut Reader<'_>, name: EditionName) {
         if let Some(place) = reader.place(&path) {
             let what = format!("{path} is about all editions of this node");
             let hint = format!("set edition.{key} instead");
+            reader.push(Severity::Error, (what, Some(place)), hint);
+        }
+    }
+}
+
+/// Refuses a destination without a key where there is none to inherit: nothing would be sent there.
+fn refuse_empty(reader: &mut Reader<'_>, name: EditionName) {
+    for section in destination::sections().iter().map(|it| it.name) {
+        let path = KeyPath::in_table(section, Some(name.as_str()), WHOLE);
+        let Some(place) = reader.place(&path) else {
+            continue;
+        };
+        if !reader.is_mentioned(section) {
+            let own = named_key(section, name);
+            let what =
+                format!("[{own}] is empty, and there is no [{section}] to take its keys from");
+            let hint = format!("write its keys, or remove [{own}]");
             reader.push(Severity::Error, (what, Some(place)), hint);
         }
     }

@@ -109,12 +109,22 @@ fn ed_37_a_named_edition_goes_nowhere_that_it_does_not_name() {
         );
         let edition = weekly(&toml).unwrap();
         assert_eq!(destinations(&edition), 0, "{toml}");
-        let toml = format!("{toml}[editions.weekly.{section}]\n{own}\n");
-        let edition = weekly(&toml).unwrap();
-        assert_eq!(
-            destinations(&edition),
-            1,
-            "what it does not set is inherited: {toml}"
+        for own in [own, ""] {
+            let toml = format!("{toml}[editions.weekly.{section}]\n{own}\n");
+            let edition = weekly(&toml).unwrap();
+            assert_eq!(
+                destinations(&edition),
+                1,
+                "what it does not set is inherited: {toml}"
+            );
+        }
+        let alone = format!("[editions.weekly.{section}]\n");
+        let problems = weekly(&alone).unwrap_err();
+        let said =
+            format!("[editions.weekly.{section}] is empty, and there is no [edition.{section}]");
+        assert!(
+            problems.iter().any(|it| it.starts_with(&said)),
+            "{problems:?}"
         );
     }
 }
