@@ -255,7 +255,10 @@ pub fn add(
             new.language = language.map(str::to_owned);
             (Added::New, Some(new))
         }
-        Some(found) if found.state == State::Pending => (Added::Confirmed, found.confirmed(now)),
+        // One that ended and was asked again waits for its holder: anybody can have it asked.
+        Some(found) if found.state == State::Pending && found.ended_at.is_none() => {
+            (Added::Confirmed, found.confirmed(now))
+        }
         Some(found) if found.state == State::Confirmed => (Added::Existing, None),
         Some(_) => (Added::Ended, None),
     }
@@ -326,6 +329,20 @@ mod tests {
         assert_eq!(add(Some(&ended), key, None, at(3)), (Added::Ended, None));
         let bounced = new.bounced(1, at(2)).unwrap();
         assert_eq!(add(Some(&bounced), key, None, at(3)), (Added::Ended, None));
+        for ended in [ended, bounced] {
+            let entered = ask(Some(&ended), key, None, at(4_000)).unwrap();
+            assert_eq!(
+                add(Some(&entered), key, None, at(4_001)),
+                (Added::Ended, None)
+            );
+            let back = entered.confirmed(at(4_002)).unwrap();
+            assert_eq!(
+                add(Some(&back), key, None, at(4_003)),
+                (Added::Existing, None)
+            );
+        }
+        let waiting = asked();
+        assert_eq!(add(Some(&waiting), key, None, at(1)).0, Added::Confirmed);
     }
 
     #[test]
