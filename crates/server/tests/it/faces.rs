@@ -16,6 +16,7 @@ use crate::{
     harness::{Answer, send, with},
     reports,
     stage::{Day, PAGES, Stage},
+    ui::reading::check_ids,
 };
 
 /// Headers of an answer that clients act on.
@@ -85,6 +86,7 @@ async fn every_page_says_what_it_said() {
         for page in PAGES {
             let request = with(Method::GET, page, "", &[("accept-language", language)]);
             let answer = send(&app, request).await;
+            check_ids(&answer);
             let text = text(&answer.body);
             let _ = write!(now, "### {page}\n>>> {}\n{text}\n", answer.status);
         }

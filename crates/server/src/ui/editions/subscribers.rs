@@ -57,10 +57,10 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
             pre tabindex="0" { code { (SNIPPET) } }
         }
         (section! { lang; "counts", "Subscribers", "订阅者";
-            (live("counts", &counts(lang, &view.subscribers)))
+            (live("count-rows", &counts(lang, &view.subscribers)))
         })
         (section! { lang; "mailings", "Mailings", "邮件发送";
-            (live("mailings", &mailings(&viewer, &view.mailings)))
+            (live("mailing-rows", &mailings(&viewer, &view.mailings)))
             (Equivalent::call("GET", "/api/v1/newsletter").cli(["edition", "subscriber", "status"]).show(&viewer))
         })
         @if viewer.may(Scope::Operate) {
