@@ -159,6 +159,7 @@ fn lines(text: Option<&str>) -> Vec<String> {
 struct Words {
     /// How many stories, and how long they take to read here.
     count: String,
+    /// Over what readers say, in the language of the stories.
     comments: &'static str,
     left_out: Option<String>,
     why: String,
@@ -189,7 +190,7 @@ impl Words {
         };
         Self {
             count: count.join(" · "),
-            comments: language.comments(),
+            comments: Language::of(&inputs.language).comments(),
             left_out: (left_out > 0).then(missing),
             why: language.choose(
                 format!("You get this mail because you subscribed to {title}."),

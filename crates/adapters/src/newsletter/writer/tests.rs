@@ -100,6 +100,28 @@ fn ed_43_both_parts_hold_every_story_and_the_way_out() {
     );
 }
 
+/// The words around the stories are the reader's; those inside are of the stories' language.
+#[test]
+fn ed_43_a_reader_of_another_language_gets_stories_in_one_language() {
+    let around = Around {
+        language: "zh-CN".to_owned(),
+        ..around()
+    };
+    let written = BuiltIn.edition(&rich_document(), &around).unwrap();
+    for part in [&written.html, &written.text] {
+        for (text, is_there) in [
+            ("What readers say", true),
+            ("57 comments", true),
+            ("退订", true),
+            ("共 3 篇", true),
+            ("评论", false),
+            ("Unsubscribe", false),
+        ] {
+            assert_eq!(part.contains(text), is_there, "{text}: {part}");
+        }
+    }
+}
+
 /// A story whose comments are quoted, and one of which there is little more than its title.
 fn rich_document() -> Document {
     let mut quoted = story(2);
