@@ -130,7 +130,7 @@ impl Refusal {
                 "`almanack edition list` lists all, `almanack edition run DATE` creates one"
             }
             ("no_such_document", _) => {
-                "`almanack edition preview` prints the stories completed so far"
+                "`almanack edition history` lists revisions, `preview` prints the stories so far"
             }
             ("no_such_token", _) => "`almanack token list` lists all",
             ("no_such_user", _) => "`almanack user list` lists all",

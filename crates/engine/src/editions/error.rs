@@ -25,8 +25,8 @@ pub enum Error {
     /// It cannot be done to the edition as it is.
     #[error(transparent)]
     NotNow(#[from] NotNow),
-    /// It has no document yet.
-    NoDocument(EditionId),
+    /// It has no document yet, or none of this revision.
+    NoDocument(EditionId, Option<u32>),
     /// The template cannot be filled.
     Template(#[from] BadTemplate),
     /// It changes faster than we can decide. Part of the request may have taken effect.
@@ -51,9 +51,12 @@ impl Say for Error {
                 "{it} is before 1970: there is no edition of such a day",
                 "{it} 早于 1970 年：没有这一天的日报"),
             Self::NotNow(it) => it.say(lang),
-            Self::NoDocument(it) => say!(lang;
+            Self::NoDocument(it, None) => say!(lang;
                 "the edition of {it} has no document yet",
                 "{it} 的日报还没有文档"),
+            Self::NoDocument(it, Some(revision)) => say!(lang;
+                "the edition of {it} has no revision {revision}",
+                "{it} 的日报没有修订版 {revision}"),
             Self::Template(it) => say!(lang;
                 "cannot render the template: {it}",
                 "无法渲染模板：{it}"),

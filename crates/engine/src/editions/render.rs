@@ -32,7 +32,7 @@ impl Editions {
     /// A stored document: the latest, or that of a revision.
     pub async fn document(&self, id: EditionId, revision: Option<u32>) -> Result<Document, Error> {
         let found = self.store.load_document(id, revision).await?;
-        found.ok_or(Error::NoDocument(id))
+        found.ok_or(Error::NoDocument(id, revision))
     }
 
     /// Makes a document again from its stored inputs, with its own template or another.

@@ -84,7 +84,7 @@ impl Editions {
     /// A stored document for a reader: the latest, or that of a revision.
     pub async fn show(&self, id: EditionId, revision: Option<u32>) -> Result<Document, Error> {
         let found = self.shown.load_document(id, revision).await?;
-        found.ok_or(Error::NoDocument(id))
+        found.ok_or(Error::NoDocument(id, revision))
     }
 
     /// The first edition after this one that was published, for readers.

@@ -295,7 +295,7 @@ async fn published_document(
     for revision in revisions {
         match editions.show(edition.id, Some(revision)).await {
             Ok(document) if was_published(edition, &document) => return Ok(Some(document)),
-            Ok(_) | Err(Error::NoDocument(_)) => {}
+            Ok(_) | Err(Error::NoDocument(..)) => {}
             Err(error) => return Err(error),
         }
     }

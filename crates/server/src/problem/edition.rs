@@ -18,7 +18,7 @@ impl From<Error> for Problem {
                 Some(field) => Self::new(Code::InvalidValue, text).at(field),
                 None => Self::new(Code::WrongState, text),
             },
-            Error::NoDocument(_) => Self::new(Code::NoSuchDocument, text),
+            Error::NoDocument(..) => Self::new(Code::NoSuchDocument, text),
             Error::Template(_) => {
                 tracing::error!(error = %text, "the template of editions cannot be rendered");
                 Self::new(Code::BadTemplate, text)

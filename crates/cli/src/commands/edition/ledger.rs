@@ -1,6 +1,6 @@
 //! The ledger of a newsletter: what became of each message, and of those that came back (ED-43).
 
-use super::day;
+use super::{day, status::again};
 use crate::commands::prelude::*;
 
 const MAILING: &[Column] = &[
@@ -25,7 +25,7 @@ const TO_SUBSCRIBERS: &[Column] = &[
     column("STATE", "/state", state),
     column("TRIES", "/attempts", plain),
     column("CHANGED", "/updated_at", ago),
-    column("DETAIL", "/detail", plain),
+    column("DETAIL", "", detail),
 ];
 
 const SUBSCRIBER: &[Column] = &[
@@ -44,8 +44,14 @@ const OF_EDITIONS: &[Column] = &[
     column("STATE", "/state", state),
     column("TRIES", "/attempts", plain),
     column("CHANGED", "/updated_at", ago),
-    column("DETAIL", "/detail", plain),
+    column("DETAIL", "", detail),
 ];
+
+fn detail(mail: &Value, now: Timestamp) -> Cell {
+    let parts = [mail["detail"].as_str().map(str::to_owned), again(mail, now)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Cell::new(parts.join("; "))
+}
 
 /// Messages in one answer.
 const PAGE_MAX: usize = 500;

@@ -3,7 +3,7 @@
 use std::{pin::pin, time::Duration};
 
 use almanack_adapters::clock::pause;
-use almanack_core::edition::{EditionId, EditionName, State, plan::Waiting};
+use almanack_core::edition::{EditionId, EditionName, State, hold::HoldReason, plan::Waiting};
 use almanack_engine::editions::{Editions, End, Ran};
 use indicatif::ProgressBar;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -136,7 +136,10 @@ fn advice(end: &End, stop: &CancellationToken) -> String {
             "stopped; the next tick or another run continues".to_owned()
         }
         End::More | End::Failed => "the next tick or another run tries again".to_owned(),
-        End::Waits(waiting @ Waiting::Held(..)) => {
+        End::Waits(waiting @ Waiting::Held(HoldReason::Approval, _)) => {
+            format!("{waiting}; `almanack edition approve` publishes it, `reject` sends nothing")
+        }
+        End::Waits(waiting @ Waiting::Held(HoldReason::Quality, _)) => {
             format!("{waiting}; `almanack edition publish` publishes it as it is")
         }
         End::Waits(waiting) => format!("{waiting}, with a tick or another run"),
@@ -149,4 +152,24 @@ fn advice(end: &End, stop: &CancellationToken) -> String {
         }
     };
     format!("hint: {next}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ed_42_a_hold_for_approval_is_ended_by_approving() {
+        let held = |reason| {
+            let end = End::Waits(Waiting::Held(reason, None));
+            advice(&end, &CancellationToken::new())
+        };
+        for (reason, command) in [
+            (HoldReason::Approval, "edition approve"),
+            (HoldReason::Quality, "edition publish"),
+        ] {
+            let advice = held(reason);
+            assert!(advice.contains(command), "{advice}");
+        }
+    }
 }

@@ -121,9 +121,14 @@ pub(super) fn show(edition: &Answer, output: &mut Output) -> Done {
     })
 }
 
+/// When something that failed is tried again.
+pub(super) fn again(it: &Value, now: Timestamp) -> Option<String> {
+    let at = time(&it["retry_at"]).filter(|at| *at > now)?;
+    Some(format!("again {}", Relative { at, now }))
+}
+
 fn delivered(delivery: &Value, now: Timestamp) -> Cell {
-    let again = time(&delivery["retry_at"]).filter(|at| *at > now);
-    let again = again.map(|at| format!("again {}", Relative { at, now }));
+    let again = again(delivery, now);
     let held = is_held(delivery).then(|| "resend or skip it".to_owned());
     let field = |name: &str| delivery[name].as_str().map(str::to_owned);
     let parts = [field("detail"), field("receipt"), again, held];

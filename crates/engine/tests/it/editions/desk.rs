@@ -237,6 +237,11 @@ async fn ed_42_a_correction_voids_what_was_looked_at_before(store: Arc<dyn Store
     room.tick_times(2).await;
     assert_eq!(sent(&room), [1, 2]);
     let document = editions.document(today(), None).await.unwrap();
+    let absent = editions.document(today(), Some(9)).await.unwrap_err();
+    assert!(
+        absent.to_string().ends_with("has no revision 9"),
+        "{absent}"
+    );
     let kept: Vec<u32> = document.inputs.stories.iter().map(|it| it.rank).collect();
     assert_eq!(kept, [1, 3]);
 }

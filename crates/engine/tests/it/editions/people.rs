@@ -262,7 +262,7 @@ async fn future_days_and_unknown_days_are_refused(store: Arc<dyn Store>) {
     ));
     assert!(matches!(
         editions.document(today(), None).await,
-        Err(Error::NoDocument(_))
+        Err(Error::NoDocument(_, None))
     ));
     assert_eq!(editions.status(tomorrow).await.unwrap(), None);
     let too_early = EditionId::from(jiff::civil::date(1969, 1, 1));

@@ -49,7 +49,7 @@ pub(super) async fn newest(editions: &Editions, account: &Account) -> Result<Opt
     match found {
         Ok(document) => Ok(Some(document)),
         // The page of an edition must open even if its document cannot be rendered.
-        Err(Error::Template(_) | Error::NoDocument(_)) => Ok(None),
+        Err(Error::Template(_) | Error::NoDocument(..)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
