@@ -4,10 +4,8 @@ use almanack_core::bulk::{Action, Bulk, BulkId, BulkRequest, DryRun};
 use almanack_core::task::TaskId;
 use almanack_core::{both, lang::Say};
 use almanack_engine::bulk::{Bulks, Error};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 use crate::tasks::{body::parse_instant, find::FilterBody};
 
@@ -59,16 +57,9 @@ pub(crate) struct BulksQuery {
     cursor: Option<String>,
 }
 
-pub(crate) struct Numbered(pub(crate) BulkId);
-
-impl<S: Send + Sync> FromRequestParts<S> for Numbered {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let id: String = named(parts, state).await?;
-        let id = id.parse().map_err(|_| unknown(&id))?;
-        Ok(Self(BulkId(id)))
-    }
+in_path! {
+    /// The bulk change a path names.
+    Numbered(BulkId), |id: String| id.parse().map(BulkId).map_err(|_| unknown(&id))
 }
 
 pub(crate) fn bulks(state: &AppState) -> Bulks {

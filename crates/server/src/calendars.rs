@@ -6,24 +6,17 @@
 use almanack_core::calendar::{Calendar, CalendarRecord, Definition, NamedDate, Reading, Weekday};
 use almanack_core::plan::{Origin, ScheduleName};
 use almanack_engine::calendars::{Calendars, Change};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use jiff::{civil::Date, tz::TimeZone};
 
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 
 /// Days listed with a calendar.
 const DAYS_LISTED: usize = 20;
 
-pub(crate) struct Named(pub(crate) String);
-
-impl<S: Send + Sync> FromRequestParts<S> for Named {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        Ok(Self(named(parts, state).await?))
-    }
+in_path! {
+    /// The calendar a path names.
+    Named(String), |name: String| Ok(name)
 }
 
 /// One calendar.

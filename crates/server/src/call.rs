@@ -202,6 +202,29 @@ impl<S: Send + Sync> FromRequestParts<S> for At {
     }
 }
 
+/// An extractor of what a path names, read from its one parameter: a result of that type.
+macro_rules! in_path {
+    ($(#[$about:meta])* $name:ident($named:ty), |$given:ident: $type:ty| $read:expr) => {
+        $(#[$about])*
+        pub(crate) struct $name(pub(crate) $named);
+
+        impl<S: Send + Sync> axum::extract::FromRequestParts<S> for $name {
+            type Rejection = Problem;
+
+            async fn from_request_parts(
+                parts: &mut axum::http::request::Parts,
+                state: &S,
+            ) -> Result<Self> {
+                let $given: $type = $crate::call::named(parts, state).await?;
+                let named: Result<$named> = $read;
+                named.map(Self)
+            }
+        }
+    };
+}
+pub(crate) use in_path;
+
+/// The parameters of a path.
 pub(crate) async fn named<T, S>(parts: &mut Parts, state: &S) -> Result<T>
 where
     T: DeserializeOwned + Send,

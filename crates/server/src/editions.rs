@@ -22,24 +22,15 @@ use almanack_core::edition::{Account, EditionId, EditionName, State as EditionSt
 use almanack_core::edition::{day::FIRST_DAY, hold::HoldReason, plan::Waiting};
 use almanack_core::{both, lang::Say};
 use almanack_engine::editions::{Editions, End, Error};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use jiff::civil::Date;
 
 use self::view::EditionDetailView;
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 
-/// The edition a path names: `DATE`, or `NAME@DATE` for one with a name.
-pub(crate) struct Dated(pub(crate) EditionId);
-
-impl<S: Send + Sync> FromRequestParts<S> for Dated {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let text: String = named(parts, state).await?;
-        parse_id(&text).map(Self)
-    }
+in_path! {
+    /// The edition a path names: `DATE`, or `NAME@DATE` for one with a name.
+    Dated(EditionId), |text: String| parse_id(&text)
 }
 
 /// Parses what identifies an edition.

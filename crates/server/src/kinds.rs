@@ -4,23 +4,14 @@ use almanack_core::lang::Say;
 use almanack_core::pace::KindLine;
 use almanack_core::task::Kind;
 use almanack_engine::kinds::{self, Error, Pausing};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 use crate::tasks::body::parse_instant;
 
-/// The kind in the path.
-pub(crate) struct Of(pub(crate) Kind);
-
-impl<S: Send + Sync> FromRequestParts<S> for Of {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let name: String = named(parts, state).await?;
-        Ok(Self(Kind::parse(&name)?))
-    }
+in_path! {
+    /// The kind in the path.
+    Of(Kind), |name: String| Ok(Kind::parse(&name)?)
 }
 
 /// All kinds, by name.

@@ -17,11 +17,9 @@ use almanack_core::newsletter::subscriber::{Added, State as SubscriberState};
 use almanack_core::newsletter::{Address, Mailing, Subscriber, SubscriberId, csv};
 use almanack_core::token::Scope;
 use almanack_engine::newsletter::{Error, Subscribers};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 
 use crate::access::Requester;
-use crate::call::{named, unsupported};
+use crate::call::{in_path, unsupported};
 use crate::prelude::*;
 use crate::ui::viewer::Viewer;
 
@@ -61,24 +59,12 @@ impl From<Error> for Problem {
     }
 }
 
-/// The subscriber a path names.
-pub(crate) struct Numbered(pub(crate) SubscriberId);
-
-impl<S: Send + Sync> FromRequestParts<S> for Numbered {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let text: String = named(parts, state).await?;
-        let unknown = || {
-            Problem::new(
-                Code::NoSuchSubscriber,
-                both!("no such subscriber", "没有此订阅者"),
-            )
-        };
-        text.parse()
-            .map(|id| Self(SubscriberId(id)))
-            .map_err(|_| unknown())
-    }
+in_path! {
+    /// The subscriber a path names.
+    Numbered(SubscriberId), |text: String| text.parse().map(SubscriberId).map_err(|_| {
+        let detail = both!("no such subscriber", "没有此订阅者");
+        Problem::new(Code::NoSuchSubscriber, detail)
+    })
 }
 
 /// A new subscriber.

@@ -14,12 +14,10 @@ use almanack_core::target::{Target, task_identity};
 use almanack_core::task::{Identity, Status, Task, TaskId, Term};
 use almanack_core::token::Scope;
 use axum::Extension;
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use tokio::sync::Semaphore;
 
 use crate::access::Requester;
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 use crate::schedules::{Named, find};
 use crate::tasks::body::parse_instant;
@@ -95,15 +93,9 @@ pub(crate) struct RunLogView {
     pub(crate) work: Option<Identity>,
 }
 
-pub(crate) struct FiringId(pub(crate) TaskId);
-
-impl<S: Send + Sync> FromRequestParts<S> for FiringId {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let id: i64 = named(parts, state).await?;
-        Ok(Self(TaskId(id)))
-    }
+in_path! {
+    /// The task of a firing that a path names.
+    FiringId(TaskId), |id: i64| Ok(TaskId(id))
 }
 
 /// Read what a firing printed or reported, part by part.

@@ -9,13 +9,11 @@ use almanack_core::store::ScheduleFilter;
 use almanack_core::{both, lang::Sentence};
 use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 
 use self::explain::{TimetableView, check_count};
 use self::view::{ScheduleView, SchedulesView, SlotView, WrittenView};
 use crate::prelude::*;
-use crate::{access::Requester, call::named, language};
+use crate::{access::Requester, call::in_path, language};
 
 pub(crate) mod acts;
 pub(crate) mod explain;
@@ -27,15 +25,9 @@ pub(crate) mod view;
 const LAST_SLOTS: usize = 10;
 const STATES: [&str; 5] = ["active", "paused", "parked", "removed", "done"];
 
-pub(crate) struct Named(pub(crate) ScheduleName);
-
-impl<S: Send + Sync> FromRequestParts<S> for Named {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let name: String = named(parts, state).await?;
-        Ok(Self(ScheduleName::parse(&name)?))
-    }
+in_path! {
+    /// The schedule a path names.
+    Named(ScheduleName), |name: String| Ok(ScheduleName::parse(&name)?)
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -7,12 +7,10 @@
 use almanack_core::both;
 use almanack_core::source::{Source, SourceId, SourceType};
 use almanack_core::{source::why::next_look_at, task::Task};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 
 use self::body::ChangesBody;
 use self::view::{DetailView, SourceView};
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 
 pub(crate) mod acts;
@@ -31,22 +29,15 @@ pub(crate) mod why;
 
 pub(crate) const STATES: [&str; 3] = ["active", "paused", "ended"];
 
-pub(crate) struct Numbered(pub(crate) SourceId);
-
-impl<S: Send + Sync> FromRequestParts<S> for Numbered {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let text: String = named(parts, state).await?;
-        let number = text.parse().ok().map(SourceId);
-        number.map(Self).ok_or_else(|| {
-            let detail = both!(
-                "the path is /api/v1/sources/{{source_id}}, with a whole number",
-                "路径为 /api/v1/sources/{{source_id}}，其中为整数"
-            );
-            Problem::new(Code::NoSuchSource, detail)
-        })
-    }
+in_path! {
+    /// The source a path names.
+    Numbered(SourceId), |text: String| text.parse().map(SourceId).map_err(|_| {
+        let detail = both!(
+            "the path is /api/v1/sources/{{source_id}}, with a whole number",
+            "路径为 /api/v1/sources/{{source_id}}，其中为整数"
+        );
+        Problem::new(Code::NoSuchSource, detail)
+    })
 }
 
 fn parse_type(text: &str) -> Result<SourceType> {

@@ -4,11 +4,9 @@ use almanack_core::both;
 use almanack_core::{
     source::SourceId, source::entry::Entry, source::search::Query, store::EntryFilter,
 };
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 
 use super::{Numbered, list::in_category, parse_cursor, refuse_key};
-use crate::call::named;
+use crate::call::in_path;
 use crate::prelude::*;
 use crate::tasks::body::parse_instant;
 
@@ -74,22 +72,15 @@ pub(crate) async fn list_source_entries(
     Ok(Json(query.answer(&state, Some(id)).await?))
 }
 
-/// The number of an entry in a path.
-pub(crate) struct EntryNumber(i64);
-
-impl<S: Send + Sync> FromRequestParts<S> for EntryNumber {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let text: String = named(parts, state).await?;
-        text.parse().map(Self).map_err(|_| {
-            let detail = both!(
-                "the path is /api/v1/entries/{{entry_id}}, with a whole number",
-                "路径为 /api/v1/entries/{{entry_id}}，其中为整数"
-            );
-            Problem::new(Code::NoSuchEntry, detail)
-        })
-    }
+in_path! {
+    /// The number of an entry in a path.
+    EntryNumber(i64), |text: String| text.parse().map_err(|_| {
+        let detail = both!(
+            "the path is /api/v1/entries/{{entry_id}}, with a whole number",
+            "路径为 /api/v1/entries/{{entry_id}}，其中为整数"
+        );
+        Problem::new(Code::NoSuchEntry, detail)
+    })
 }
 
 /// Fetch the full text of an entry from its link, and store it as its content.
