@@ -353,16 +353,13 @@ impl Layer for Witness {
         now: Timestamp,
     ) -> Result<Option<Period>> {
         let refused = below.reserve_spend(name, on, most, caps, now).await?;
-        match refused {
-            Some(period) => {
-                let note = format_args!("{name}: a cap refuses a request this {period}");
-                self.record.note("witness", note);
-            }
-            None => {
-                let caps = self.cast.settings.caps;
-                let checked = self.pages().costs.reserved((name, on), most, caps);
-                self.record.check(checked);
-            }
+        if let Some(period) = refused {
+            let note = format_args!("{name}: a cap refuses a request this {period}");
+            self.record.note("witness", note);
+        } else {
+            let caps = self.cast.settings.caps;
+            let checked = self.pages().costs.reserved((name, on), most, caps);
+            self.record.check(checked);
         }
         Ok(refused)
     }
