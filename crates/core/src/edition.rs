@@ -68,7 +68,11 @@ use self::{
     hold::Hold,
     revision::{Correction, Retraction},
 };
-use crate::task::{Identity, Invalid};
+use crate::{
+    lang::Lang,
+    task::{Identity, Invalid},
+    words,
+};
 
 pub use account::{Account, Counts};
 pub use id::{EditionId, EditionName};
@@ -112,6 +116,19 @@ impl State {
             self,
             Self::Init | Self::ListFetched | Self::Processing | Self::Aggregating
         )
+    }
+
+    /// What people call it.
+    pub fn word(self, lang: Lang) -> &'static str {
+        words! { lang, self;
+            Self::Init => "not started", "未开始";
+            Self::ListFetched => "list fetched", "已获取列表";
+            Self::Processing => "processing", "处理中";
+            Self::Aggregating => "assembling", "汇总中";
+            Self::Published => "published", "已发布";
+            Self::Empty => "empty", "无内容";
+            Self::Archived => "archived", "已归档";
+        }
     }
 }
 

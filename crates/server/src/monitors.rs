@@ -247,7 +247,7 @@ async fn save(state: &AppState, watched: &Watched, keys: &MonitorKeys) -> Result
     }
     let detail = both!(
         "another monitor has this key; each needs its own",
-        "另一个监视已使用此 key；每个监视需要各自的 key"
+        "另一个监控已使用此 key；每个监控需要各自的 key"
     );
     Err(Problem::new(Code::AddressTaken, detail))
 }
@@ -259,7 +259,7 @@ pub(crate) async fn watched(state: &AppState, schedule: Schedule) -> Result<Watc
     watched.ok_or_else(|| {
         let detail = both!(
             "`{name}` is no monitor: its target is not a ping",
-            "`{name}` 不是监视：其目标不是 ping"
+            "`{name}` 不是监控：其目标不是 ping"
         );
         Problem::new(Code::NoSuchMonitor, detail)
     })

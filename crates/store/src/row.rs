@@ -20,6 +20,7 @@ use almanack_core::{
     callback::Callback,
     clock::Mark,
     history::{Attempt, Decision},
+    lang::reader::in_english,
     reschedule::{DecisionId, Requested},
     store::{ClaimId, EXAMINED_MAX, Error, Node, OnceRecord, Result, TakenTask},
     task::{ClaimedTask, Expiry, Identity, Tags, Task},
@@ -303,7 +304,7 @@ pub(crate) fn small(count: u32) -> i32 {
 
 pub(crate) fn unreadable(why: impl std::fmt::Display) -> Error {
     Error::Unreadable {
-        what: why.to_string(),
+        what: in_english(&why),
     }
 }
 

@@ -11,6 +11,7 @@ use std::{
 };
 
 use almanack_core::calendar::{Calendar, Calendars, Definition, Unfit, check_name};
+use almanack_core::lang::reader::in_english;
 use serde_json::Value;
 use toml::{Spanned, de::DeValue};
 
@@ -167,7 +168,7 @@ fn one(
         Err(error) => {
             let path = error.path().to_string();
             let path = path.split(['[', '.']).next().unwrap_or_default().to_owned();
-            table.refuse(&path, Problem::error(error.into_inner().to_string(), None))
+            table.refuse(&path, Problem::error(in_english(error.inner()), None))
         }
     };
     Some((name, checked.filter(|_| table.problems.is_empty())))

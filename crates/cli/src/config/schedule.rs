@@ -19,6 +19,7 @@ use std::{
 
 use almanack_core::{
     calendar::Calendars,
+    lang::reader::in_english,
     plan::{Definition, ScheduleName, Unfit},
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
@@ -165,7 +166,7 @@ impl<'a> Reading<'a> {
             Ok(definition) => Some(definition),
             Err(error) => {
                 let path = error.path().to_string();
-                let problem = Problem::error(error.into_inner().to_string(), None);
+                let problem = Problem::error(in_english(error.inner()), None);
                 self.table.refuse(&path, problem)
             }
         }

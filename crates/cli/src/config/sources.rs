@@ -11,6 +11,7 @@ use std::{collections::BTreeSet, ops::Range};
 use almanack_adapters::feed;
 use almanack_core::{
     address,
+    lang::reader::in_english,
     source::{
         Definition, NAME_BYTES_MAX,
         entry::canonical_address,
@@ -134,7 +135,7 @@ impl<'a> Table<'a> {
         match serde_json::from_value(given) {
             Ok(read) => Some(read),
             Err(error) => {
-                let problem = Problem::error(error.to_string(), None);
+                let problem = Problem::error(in_english(&error), None);
                 self.table.refuse("reading", problem)
             }
         }

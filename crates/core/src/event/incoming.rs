@@ -286,11 +286,21 @@ fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventE
             field if field == "." => within.to_owned(),
             field => format!("{within}.{field}"),
         };
-        EventError::Shape(of_json(&path, error.inner()))
+        misshapen(&path, error.inner())
     })?;
     let ended = reader.end();
-    ended.map_err(|error| EventError::Shape(of_json(within, &error)))?;
+    ended.map_err(|error| misshapen(within, &error))?;
     Ok(value)
+}
+
+/// Names the place also where the text is not JSON.
+fn misshapen(path: &str, error: &serde_json::Error) -> EventError {
+    let fault = of_json(path, error);
+    EventError::Shape(if error.is_data() {
+        fault
+    } else {
+        both!("`{path}`: ", "`{path}`：").joined(&fault)
+    })
 }
 
 fn missing(field: &str) -> EventError {

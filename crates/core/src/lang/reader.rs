@@ -7,6 +7,8 @@
 //!
 //! Types of ours that read themselves refuse a value in both languages ([`refuse`]).
 
+use std::fmt::Display;
+
 use serde::de;
 
 use super::{Say, Sentence};
@@ -16,9 +18,15 @@ use crate::both;
 const PLACE: &str = " at line ";
 const EXPECTED: &str = ", expected ";
 
-/// Refuses a value that is being read, in both languages. [`Sentence::from_stored`] reads it.
+/// Refuses a value that is being read, in both languages: [`of_value`] tells them apart, and so
+/// does [`in_english`] for whoever shows serde's message as it is.
 pub fn refuse<E: de::Error>(why: &impl Say) -> E {
     E::custom(why.both().to_stored())
+}
+
+/// serde's message without the Chinese text that [`refuse`] adds.
+pub fn in_english(message: &impl Display) -> String {
+    Sentence::from_stored(&message.to_string()).to_string()
 }
 
 /// What is wrong with a JSON document, at a path like `callback.url`; `.` is the whole.
@@ -34,6 +42,9 @@ pub fn of_syntax(error: &serde_json::Error) -> Sentence {
     let (line, column) = (error.line(), error.column());
     let what = unplaced(error);
     let (what, what_zh) = syntax(&what);
+    if column == 0 {
+        return Sentence::new(what, what_zh);
+    }
     if line == 1 {
         return both!("{what} (column {column})", "{what_zh}（第 {column} 列）");
     }

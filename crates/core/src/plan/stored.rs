@@ -9,6 +9,7 @@ use std::{ops::Deref, sync::Arc};
 use serde::{Serialize, Serializer};
 
 use super::{definition::Definition, unfit::Unfit};
+use crate::lang::reader::in_english;
 
 /// The text, and what it says. Rows are copied often, and their definitions are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl Definition {
     /// Reads what the store kept.
     pub fn from_json(text: &str) -> Result<Self, Unfit> {
         serde_json::from_str(text).map_err(|error| Unfit::Unreadable {
-            why: error.to_string(),
+            why: in_english(&error),
         })
     }
 }

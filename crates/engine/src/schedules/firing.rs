@@ -87,7 +87,7 @@ pub(super) fn refuse_monitor(
     }
     Err(Error::NotNow {
         name: schedule.name.clone(),
-        state: ("a monitor, which runs nothing", "是监视，不运行任何工作"),
+        state: ("a monitor, which runs nothing", "是监控，不运行任何工作"),
         request,
     })
 }

@@ -93,7 +93,7 @@ async fn ping_with(
     let unknown = || {
         Problem::new(
             Code::NoSuchMonitor,
-            both!("no monitor has this ping address", "没有监视使用此通知地址"),
+            both!("no monitor has this ping address", "没有监控使用此通知地址"),
         )
     };
     let key = key.to_ascii_lowercase();
@@ -111,7 +111,7 @@ async fn ping_with(
     if !limit.may_pass(&key, state.clock.now()) {
         let detail = both!(
             "more than {PINGS_PER_MINUTE} pings of this monitor in a minute",
-            "该监视一分钟内的通知超过 {PINGS_PER_MINUTE} 次"
+            "该监控一分钟内的通知超过 {PINGS_PER_MINUTE} 次"
         );
         return Err(Problem::new(Code::TooManyPings, detail));
     }

@@ -173,8 +173,8 @@ codes! {
         "Report before the firing ends, or give it more time in its policies.", "请在触发结束前报告，或在策略中给它更多时间。";
     /// No monitor has this name, ping address or badge.
     NoSuchMonitor = "no_such_monitor", NOT_FOUND, "monitors",
-        "No such monitor", "没有此监视", "没有此名称、通知地址或徽章的监视。",
-        "Check the name or the address; `almanack monitor list` lists all.", "请检查名称或地址；`almanack monitor list` 列出全部监视。";
+        "No such monitor", "没有此监控", "没有此名称、通知地址或徽章的监控。",
+        "Check the name or the address; `almanack monitor list` lists all.", "请检查名称或地址；`almanack monitor list` 列出全部监控。";
     /// No calendar has this name.
     NoSuchCalendar = "no_such_calendar", NOT_FOUND, "calendars",
         "No such calendar", "没有此日历", "没有此名称的日历。",
@@ -211,10 +211,10 @@ codes! {
     NotConfigured = "not_configured", NOT_FOUND, "operations",
         "Not configured", "未配置", "本节点没有为此配置。",
         "Set what `detail` names in the configuration, and restart the node.", "请在配置中设置 `detail` 所示的内容，并重启节点。";
-    /// Another source already has this address.
-    AddressTaken = "address_taken", CONFLICT, "sources",
-        "Address taken", "地址已被使用", "另一个信源已使用此地址。",
-        "Change that source instead, or remove it first.", "请改为修改那个信源，或先删除它。";
+    /// Another source already has this address, or another monitor this key.
+    AddressTaken = "address_taken", CONFLICT, "http-api",
+        "Address taken", "地址已被使用", "另一个信源已使用此地址，或另一个监控已使用此 key。",
+        "Change the other one instead, or choose another address or key.", "请改为修改另一个，或改用其他地址或 key。";
     /// The source is paused or has ended; resume it first.
     SourceNotActive = "source_not_active", CONFLICT, "sources",
         "Source not active", "信源未启用", "信源已暂停或结束；请先恢复。",
@@ -260,7 +260,7 @@ codes! {
         "Still running", "仍在运行", "日程最近一次触发还没有结束。",
         "Wait until it ends, or fire with `force`.", "请等待它结束，或用 `force` 触发。";
     /// The schedule or edition is not in a state that allows this.
-    WrongState = "wrong_state", CONFLICT, "editions-review",
+    WrongState = "wrong_state", CONFLICT, "http-api",
         "Wrong state", "状态不符", "日程或日报的状态不允许此操作。",
         "Look at its state first; `detail` says which states allow this.", "请先查看其状态；`detail` 说明了哪些状态允许此操作。";
     /// The signature is wrong.
@@ -285,7 +285,7 @@ codes! {
         "Try again after `Retry-After`, or use fewer workers per node.", "请在 `Retry-After` 之后重试，或减少每个节点的工作者。";
     /// Too many pings of one monitor in a minute.
     TooManyPings = "too_many_pings", TOO_MANY_REQUESTS, "monitors",
-        "Too many pings", "通知过于频繁", "一分钟内对同一监视的通知过多。",
+        "Too many pings", "通知过于频繁", "一分钟内对同一监控的通知过多。",
         "Ping once per run, not in a loop.", "请每次运行只通知一次，不要循环通知。";
     /// Too many editions are built at once on request.
     TooManyRuns = "too_many_runs", TOO_MANY_REQUESTS, "editions",

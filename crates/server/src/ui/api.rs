@@ -276,7 +276,7 @@ fn resource_name(lang: Lang, tag: &str) -> &str {
         "events" => "Events", "事件";
         "receipts" => "Receipts", "回执";
         "schedules" => "Schedules", "日程";
-        "monitors" => "Monitors", "监视";
+        "monitors" => "Monitors", "监控";
         "calendars" => "Calendars", "日历";
         "sources" => "Sources", "信源";
         "editions" => "Editions", "日报";

@@ -147,7 +147,7 @@ pub(crate) fn refused(lang: Lang, problem: &Problem) -> Markup {
 pub(crate) fn said(lang: Lang, sentence: &Sentence) -> Markup {
     let (text, written) = sentence.for_reader(lang);
     let other = (written != lang).then(|| written.tag());
-    html! { @if other.is_some() { span lang=[other] { (text) } } @else { (text) } }
+    html! { @if other.is_some() { span lang=[other] { (marked(text)) } } @else { (marked(text)) } }
 }
 
 /// What is kept in English only, or was written by others.

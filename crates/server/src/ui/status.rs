@@ -33,7 +33,7 @@ async fn show(
         @for item in &board.items { (card(viewer.lang, item)) }
         p class="hint" {
             (say!(viewer.lang; "The last {DAYS} days, of UTC. A day counts what was due on it: runs, pings, editions. Grey days have no record.",
-                "最近 {DAYS} 天（UTC）。每天统计当天到期的运行、心跳和日报。灰色表示没有记录。"))
+                "最近 {DAYS} 天（UTC）。每天统计当天到期的运行、通知和日报。灰色表示没有记录。"))
             " " a href="/status.json" { "JSON" }
         }
     };

@@ -41,11 +41,12 @@ async fn a_problem_speaks_the_language_of_its_reader() {
 }
 
 #[tokio::test]
-async fn what_a_parser_wrote_is_marked_as_english() {
+async fn what_a_parser_found_is_said_in_one_language() {
     let world = World::open();
     let answer = ask(&world, Method::PUT, ARTICLE, "{").await;
     assert_eq!(answer.json()["title"], "JSON 格式错误");
-    assert_eq!(answer.header("content-language"), Some("zh-CN, en"));
+    assert_eq!(answer.json()["detail"], "不是 JSON：内容不完整（第 1 列）");
+    assert_eq!(answer.header("content-language"), Some("zh-CN"));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use almanack_core::{
     calendar::{self, Calendar, Calendars},
-    lang::Lang,
+    lang::{Lang, reader::in_english},
     plan::{Definition, Ready, ScheduleName},
     target::Target,
 };
@@ -110,7 +110,8 @@ fn ready(at: &Connector<'_>, arguments: &NextArguments) -> Result<Ready> {
     definition["only"] = json!(only);
     definition["move"] = json!(arguments.moves);
     definition["quiet"] = json!(arguments.quiet);
-    let definition: Definition = serde_json::from_value(definition).map_err(Failure::usage)?;
+    let definition: Definition =
+        serde_json::from_value(definition).map_err(|error| Failure::usage(in_english(&error)))?;
     let name = match arguments.name.as_str() {
         "" => "schedule",
         name => name,

@@ -16,7 +16,7 @@ use crate::{
         ladder::{self, Cause},
         rules::spendthrift_over,
     },
-    lang::Sentence,
+    lang::{Lang, Sentence},
 };
 
 /// How late an edition may be before people hear of it: the time its deliveries may take.
@@ -65,11 +65,11 @@ fn overdue(account: &Account, after: Option<SignedDuration>, now: Timestamp) -> 
     if !edition.state.is_open() || waits || age <= after? {
         return None;
     }
-    let (state, minutes) = (edition.state, age.as_mins());
+    let ([state, state_zh], minutes) = (words_of(edition.state), age.as_mins());
     let (completed, total) = (counts.completed, counts.total);
     let late = both!(
-        "the edition is in {state} after {minutes} minutes, with {completed} of {total} stories completed",
-        "日报在 {minutes} 分钟后仍处于 {state}，{total} 篇文章中已完成 {completed} 篇"
+        "after {minutes} minutes the edition is still {state}, with {completed} of {total} stories completed",
+        "{minutes} 分钟后日报仍为“{state_zh}”，{total} 篇文章中已完成 {completed} 篇"
     );
     Some(because(late, account))
 }
@@ -80,13 +80,18 @@ fn missed(account: &Account, now: Timestamp) -> Option<Sentence> {
     let due_at = edition.due_at.filter(|_| !account.was_published())?;
     let late = now.duration_since(due_at);
     (edition.state.is_open() && late > LATE_AFTER).then(|| {
-        let (state, late) = (edition.state, late.as_mins());
+        let ([state, state_zh], late) = (words_of(edition.state), late.as_mins());
         let missed = both!(
-            "the edition is in {state} {late} minutes after its deadline",
-            "日报在期限过后 {late} 分钟仍处于 {state}"
+            "{late} minutes after its deadline the edition is still {state}",
+            "期限过后 {late} 分钟日报仍为“{state_zh}”"
         );
         because(missed, account)
     })
+}
+
+/// The name of a state in each language.
+fn words_of(state: State) -> [&'static str; 2] {
+    Lang::ALL.map(|lang| state.word(lang))
 }
 
 /// With what the edition said last.
@@ -125,11 +130,11 @@ fn unfinished(account: &Account, found_before: &BTreeSet<Key>) -> Option<Sentenc
     }
     let left_open = edition.archived_from.is_some_and(State::is_open);
     let taken_up = edition.state.is_open() && found_before.contains(&key);
-    let state = edition.archived_from.unwrap_or(edition.state);
+    let [state, state_zh] = words_of(edition.archived_from.unwrap_or(edition.state));
     ((left_open || taken_up) && !account.was_published()).then(|| {
         both!(
-            "the day of the edition ended while it was in {state}",
-            "当天结束时日报仍处于 {state}"
+            "the day of the edition ended while it was {state}",
+            "当天结束时日报仍为“{state_zh}”"
         )
     })
 }

@@ -115,6 +115,7 @@ fn a_fault_names_its_field_what_was_expected_and_what_was_found() {
                 "不是 JSON：内容不完整（第 8 列）",
             ],
         ),
+        ("", ["not JSON: it ends too early", "不是 JSON：内容不完整"]),
         (
             r#"{"kind":"K"} x"#,
             [

@@ -46,7 +46,7 @@ pub(super) fn unpinged(facts: &Facts<'_>, reason: Reason, row: &Slot, lang: Lang
         _ => say!(
             lang,
             "{at} was not watched: {because}.",
-            "{at} 未受监视：{because}。"
+            "{at} 未受监控：{because}。"
         ),
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn expected(facts: &Facts<'_>, lang: Lang) -> String {
     match facts.next_at {
         _ if at <= created_at => say!(lang;
             "{at} was not watched: the monitor was first written at {created_at}.",
-            "{at} 未受监视：该监视创建于 {created_at}。"),
+            "{at} 未受监控：该监控创建于 {created_at}。"),
         Some(next) if at < next => say!(lang;
             "{at} was not expected, or its outcome is no longer kept; the next ping is expected at {next}.",
             "{at} 并非预期时间，或其结果已不再保留；下一次通知预计在 {next}。"),

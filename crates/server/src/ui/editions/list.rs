@@ -100,7 +100,8 @@ async fn configured(
             }
         }
         (makers(viewer, state, name))
-        @for today in missing_now { (missing(viewer, today)) }
+        @if let ([today], true, None) = (&missing_now[..], lines.is_empty(), after) { (first(viewer, *today)) }
+        @else { @for today in missing_now { (missing(viewer, today)) } }
         (section! { lang; "days", "By day", "按日期";
             (live("rows", &html! {
                 (rows(viewer, &lines, &sent, &today))
@@ -138,6 +139,32 @@ fn makers(viewer: &Viewer, state: &AppState, chosen: Option<EditionName>) -> Mar
         })
         @if chosen.is_some() { p { a href=(Place::Editions.path()) { (lang.pick("Show all editions", "显示全部日报")) } } }
     }
+}
+
+/// There is no edition yet: what one is, and how to get the first.
+fn first(viewer: &Viewer, today: EditionId) -> Markup {
+    let lang = viewer.lang;
+    let run = format!("{}/run", links::edition(today));
+    let day = today.to_string();
+    let begin = html! {
+        @if viewer.may(Scope::Operate) {
+            (form::form(viewer, &run, &html! {
+                button type="submit" class="primary" { (lang.pick("Build today's edition", "制作今天的日报")) }
+            }))
+        }
+        p class="hint" {
+            (lang.pick("Without a model it quotes the stories. See the guide: ", "没有模型时引用原文。详见指南："))
+            code { "docs/guide/editions.md" }
+        }
+        (Equivalent::call("POST", format!("/api/v1/editions/{day}/run")).cli(["edition", "run"]).show(viewer))
+    };
+    parts::first(
+        viewer,
+        pick!(lang;
+        "An edition is the digest of a day: stories are fetched, read and summarized in batches, and published once to each destination.",
+        "日报是一天的汇编：获取文章，分批阅读并摘要，再向每个目的地各发布一次。"),
+        &begin,
+    )
 }
 
 /// Today's edition has not started.

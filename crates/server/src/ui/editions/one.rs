@@ -143,7 +143,7 @@ fn known(viewer: &Viewer, status: &Status) -> Markup {
 fn state(lang: Lang, edition: &Edition) -> Markup {
     html! {
         (words::state_badge(lang, edition.state))
-        @if let Some(was) = edition.archived_from { " (" (lang.pick("previously ", "此前为 ")) (words::state(lang, was)) ")" }
+        @if let Some(was) = edition.archived_from { " (" (lang.pick("previously ", "此前为 ")) (was.word(lang)) ")" }
     }
 }
 

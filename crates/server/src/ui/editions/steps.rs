@@ -3,7 +3,6 @@
 use almanack_core::edition::{Edition, State};
 use almanack_engine::editions::Status;
 
-use super::words;
 use crate::picture::steps::{self, Step};
 use crate::ui::prelude::*;
 
@@ -22,7 +21,7 @@ pub(super) fn draw(viewer: &Viewer, edition: &Edition, status: Option<&Status>) 
     let step = |(state, stage)| {
         let detail = status.and_then(|it| detail(lang, state, stage, it));
         Step {
-            name: words::state(lang, state).to_owned(),
+            name: state.word(lang).to_owned(),
             detail: detail.unwrap_or_default(),
             stage,
         }

@@ -55,22 +55,37 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
             p { (pick!(lang; "This node sends no mail. To send editions to subscribers, add a mail section to the configuration:",
                 "该节点不发送邮件。要向订阅者发送日报，请在配置中加入邮件部分：")) }
             pre tabindex="0" { code { (SNIPPET) } }
+            p { (lang.pick("See the guide: ", "详见指南：")) code { "docs/guide/newsletter.md" } }
         }
-        (section! { lang; "counts", "Subscribers", "订阅者";
-            (live("count-rows", &counts(lang, &view.subscribers)))
-        })
-        (section! { lang; "mailings", "Mailings", "邮件发送";
-            (live("mailing-rows", &mailings(&viewer, &view.mailings)))
-            (Equivalent::call("GET", "/api/v1/newsletter").cli(["edition", "subscriber", "status"]).show(&viewer))
-        })
-        @if viewer.may(Scope::Operate) {
-            (people(&state, &viewer, query.after).await?)
-            (adding(&viewer, &view, None))
-            (importing(&viewer, &view, None))
+        @if view.configured || !view.subscribers.is_empty() {
+            (lists(&state, &viewer, &view, query.after).await?)
         }
     };
     let title = lang.pick("Newsletter", "邮件订阅");
     Ok(page(&viewer, Place::Editions, title, &body))
+}
+
+async fn lists(
+    state: &AppState,
+    viewer: &Viewer,
+    view: &NewsletterView,
+    after: Option<i64>,
+) -> Page {
+    let lang = viewer.lang;
+    Ok(html! {
+        (section! { lang; "counts", "Subscribers", "订阅者";
+            (live("count-rows", &counts(lang, &view.subscribers)))
+        })
+        (section! { lang; "mailings", "Mailings", "邮件发送";
+            (live("mailing-rows", &mailings(viewer, &view.mailings)))
+            (Equivalent::call("GET", "/api/v1/newsletter").cli(["edition", "subscriber", "status"]).show(viewer))
+        })
+        @if viewer.may(Scope::Operate) {
+            (people(state, viewer, after).await?)
+            (adding(viewer, view, None))
+            (importing(viewer, view, None))
+        }
+    })
 }
 
 fn counts(lang: Lang, counts: &[CountsView]) -> Markup {

@@ -7,18 +7,6 @@ use almanack_core::edition::{State, batch};
 
 use crate::ui::prelude::*;
 
-pub(super) fn state(lang: Lang, state: State) -> &'static str {
-    words! { lang, state;
-        State::Init => "not started", "未开始";
-        State::ListFetched => "list fetched", "已获取列表";
-        State::Processing => "processing", "处理中";
-        State::Aggregating => "assembling", "汇总中";
-        State::Published => "published", "已发布";
-        State::Empty => "empty", "无内容";
-        State::Archived => "archived", "已归档";
-    }
-}
-
 /// The state as a badge.
 pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
     let class = match of {
@@ -28,7 +16,7 @@ pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
         State::Empty => "failed",
         State::Archived => "cancelled",
     };
-    badge(class, state(lang, of))
+    badge(class, of.word(lang))
 }
 
 pub(super) fn story(lang: Lang, status: story::Status) -> Markup {

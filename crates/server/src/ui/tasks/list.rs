@@ -177,8 +177,8 @@ fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     };
     html! {
         p { (sentence) " "
-            span class="hint" { (pick!(lang; "Searches and counts the newest 50,000.",
-                "只在最新的 50,000 个任务中查找和计数。")) }
+            span class="hint" { (pick!(lang; "Searches and counts the newest 50,000, internal tasks included.",
+                "只在最新的 50,000 个任务（含内部任务）中查找和计数。")) }
             @if filter.kind.is_none() {
                 " " (parts::internal(lang, filter.internal.is_some(), &filter.turned().address(Place::Tasks.path(), &[])))
             }

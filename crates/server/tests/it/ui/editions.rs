@@ -36,14 +36,14 @@ async fn today_is_offered_before_it_has_begun_and_then_listed() {
     let stand = Newsstand::open().await;
     let page = stand.world.look(LIST).await;
     check_page(&page);
-    let offered = page.attributes("section[aria-labelledby=today] form", "action");
+    let offered = page.attributes("section[aria-labelledby=first] form", "action");
     assert_eq!(offered, [at("run")]);
     let missing = stand.world.look(HERE).await;
     assert_eq!(missing.status, 404);
     check_page(&missing);
     stand.step().await;
     let page = stand.world.look(LIST).await;
-    assert_eq!(page.texts("section[aria-labelledby=today]").len(), 0);
+    assert_eq!(page.texts("section[aria-labelledby=first]").len(), 0);
     let rows = page.texts("tr[data-row]");
     assert!(
         rows[0].starts_with("2026-01-05 today not started done list fetched current"),

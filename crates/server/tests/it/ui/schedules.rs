@@ -472,7 +472,7 @@ async fn an_expression_is_tried() {
         .get("/ui/schedules/try?expression=%40daily&tz=Mars")
         .await;
     assert!(
-        words(&zone).contains("unknown time zone `Mars`"),
+        words(&zone).contains("unknown time zone Mars"),
         "{}",
         words(&zone)
     );
@@ -497,9 +497,7 @@ async fn only_those_who_may_act_see_acts_and_nobody_without_the_key() {
         ("argv", "id"),
     ];
     let refused = fill(&world, "/ui/schedules/new", &command).await;
-    assert!(
-        words(&refused).contains("a schedule that runs commands needs a token of scope `admin`")
-    );
+    assert!(words(&refused).contains("a schedule that runs commands needs a token of scope admin"));
     assert_eq!(world.get("/api/v1/schedules/x").await.status, 404);
     for scope in [Scope::Read, Scope::Operate] {
         let (token, _) = made(scope.as_str(), scope);

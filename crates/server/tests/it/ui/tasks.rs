@@ -90,7 +90,7 @@ async fn the_list_shows_tasks_and_counts_that_lead_to_them() {
         (&*ways[0], &*ways[5]),
         ("/ui/tasks", "/ui/tasks?status=CANCELLED")
     );
-    assert!(words(&page).contains("Searches and counts the newest 50,000."));
+    assert!(words(&page).contains("Searches and counts the newest 50,000, internal"));
     let chinese = in_chinese(&world, "/ui/tasks").await;
     assert!(
         words(&chinese).contains("共 2 个任务"),

@@ -122,7 +122,7 @@ fn rs_10_what_is_wrong_is_refused_by_name() {
         (kafka(&[("content-type", "text/plain")], &text), "encoding", "text/plain", "no JSON"),
         (lost, "shape", "`ce_id`", "an attribute is missing"),
         (no_text, "encoding", "UTF-8", "bytes"),
-        (kafka(&[], ""), "shape", "EOF", "nothing in it"),
+        (kafka(&[], ""), "shape", "ends too early", "nothing in it"),
         (kafka(&[("ce_specversion", "1.0")], "{"), "shape", "data", "cut off"),
         (kafka(&[], &text.replace("put.v1", "put.v9")), "type", "put.v9", "another type"),
         (kafka(&[], &text.replace("\"revision\":3", "\"revision\":3,\"callback_url\":\"ftp://a/\"")), "callback", "callback_url", "no web address"),
