@@ -18,7 +18,7 @@ use crate::both;
 const PLACE: &str = " at line ";
 const EXPECTED: &str = ", expected ";
 
-/// Refuses a value that is being read, in both languages: [`of_value`] tells them apart, and so
+/// Refuses a value that is being read, in both languages: [`of_value`] separates them, and so
 /// does [`in_english`] for whoever shows serde's message as it is.
 pub fn refuse<E: de::Error>(why: &impl Say) -> E {
     E::custom(why.both().to_stored())
