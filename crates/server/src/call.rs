@@ -231,13 +231,14 @@ where
     S: Send + Sync,
 {
     let path = Path::<T>::from_request_parts(parts, state).await;
-    path.map(|Path(named)| named).map_err(unnamed)
+    path.map(|Path(named)| named)
+        .map_err(|rejection| unnamed(&rejection))
 }
 
 /// A part of the path that cannot be read.
-pub(crate) fn unnamed(rejection: PathRejection) -> Problem {
+fn unnamed(rejection: &PathRejection) -> Problem {
     let other = || Sentence::from(rejection.body_text());
-    let PathRejection::FailedToDeserializePathParams(failed) = &rejection else {
+    let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
         return Problem::new(Code::BadRequest, other());
     };
     let detail = match failed.kind() {

@@ -183,15 +183,14 @@ fn mismatch(what: &str) -> Option<Sentence> {
 
 /// A text that may have a Chinese one.
 enum Known<'a> {
-    Pair(&'static str, &'static str),
+    Pair(&'a str, &'a str),
     English(&'a str),
 }
 
 impl Known<'_> {
     fn english(&self) -> &str {
         match self {
-            Self::Pair(it, _) => it,
-            Self::English(it) => it,
+            Self::Pair(it, _) | Self::English(it) => it,
         }
     }
 

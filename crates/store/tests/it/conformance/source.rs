@@ -348,7 +348,7 @@ pub(crate) async fn a_null_byte_is_refused_or_kept(store: Arc<dyn Store>) {
     }
     let next = source_of(&*store, seen.id).await;
     let healthy = next_look(&next, at(2), |after| {
-        after.reason = Some("b".to_owned().into())
+        after.reason = Some("b".to_owned().into());
     });
     assert_eq!(looked(&*store, healthy).await, Written::Done);
 }
