@@ -282,8 +282,9 @@ pub fn cancel_fields() -> &'static [&'static str] {
 fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = match error.path().to_string() {
-            field if field == "." => within.to_owned(),
+        // Where the text breaks off, its last field is not known.
+        let path = match error.path().to_string().trim_end_matches(['.', '?']) {
+            "" => within.to_owned(),
             field => format!("{within}.{field}"),
         };
         misshapen(&path, error.inner())

@@ -76,7 +76,7 @@ pub(super) async fn live_by(bus: &impl Bus, home: Home) {
 
     let (reason, body) = bus.dead_letter().await;
     assert_eq!(body, POISON);
-    assert!(reason.contains("EOF"), "{reason}");
+    assert!(reason.contains("early"), "{reason}");
     check_reported(bus).await;
     for subject in ["article:1", "article:2", "article:3"] {
         assert_eq!(business.calls(subject), 1, "{subject}");
