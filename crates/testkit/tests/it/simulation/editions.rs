@@ -97,25 +97,23 @@ const TROUBLES: [&str; 45] = [
     "leaves out what was published lately",
 ];
 
-/// A simulation in which nothing goes wrong proves nothing.
+/// A simulation in which nothing goes wrong proves nothing: seeds are run until they have met all of it.
 #[test]
 fn the_seeds_meet_every_kind_of_trouble() {
-    let mut log = Vec::new();
+    let mut unmet = TROUBLES.to_vec();
     let (mut published, mut alerted, mut messages) = (0, 0, 0);
     for seed in 0..30 {
         let result = story(seed, 60);
         published += result.published;
         alerted += result.alerted;
         messages += result.messages;
-        log.extend(result.log);
+        unmet.retain(|trouble| !result.log.iter().any(|line| line.contains(trouble)));
+        if unmet.is_empty() && published > 500 && alerted > 10 {
+            break;
+        }
     }
+    assert_eq!(unmet, [""; 0], "30 seeds without lines like these");
     assert!(published > 500, "only {published} editions in 30 seeds");
     assert!(alerted > 10, "only {alerted} of them were not published");
     assert!(messages > published, "only {messages} messages");
-    let met = |trouble: &&str| log.iter().any(|line| line.contains(*trouble));
-    let unmet: Vec<&str> = TROUBLES
-        .into_iter()
-        .filter(|trouble| !met(trouble))
-        .collect();
-    assert_eq!(unmet, [""; 0], "30 seeds without lines like these");
 }
