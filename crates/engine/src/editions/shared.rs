@@ -30,6 +30,8 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
+use super::Outside;
+
 /// How long texts are used again: longer than a day, so that a daily edition finds what a weekly
 /// one has read, and one that is made again finds its own.
 pub const KEPT_FOR: SignedDuration = SignedDuration::from_hours(48);
@@ -112,12 +114,37 @@ impl SharedTexts {
     }
 }
 
+impl Outside {
+    /// The same outside, with what editions share. What `reader` and `writer` name is what their
+    /// texts depend on beside what is asked: editions that name the same share them.
+    #[must_use]
+    pub fn sharing(self, texts: &Arc<SharedTexts>, reader: String, writer: String) -> Self {
+        Self {
+            source: Arc::new(SharedStories {
+                texts: Arc::clone(texts),
+                source: self.source,
+            }),
+            reader: Arc::new(SharedReader {
+                texts: Arc::clone(texts),
+                reader: self.reader,
+                by: reader,
+            }),
+            writer: Arc::new(SharedWriter {
+                texts: Arc::clone(texts),
+                writer: self.writer,
+                by: writer,
+            }),
+            ..self
+        }
+    }
+}
+
 /// A reader whose pages are shared.
-pub struct SharedReader {
-    pub texts: Arc<SharedTexts>,
-    pub reader: Arc<dyn Reader>,
+struct SharedReader {
+    texts: Arc<SharedTexts>,
+    reader: Arc<dyn Reader>,
     /// What reads: another reader may read another text from one page.
-    pub by: String,
+    by: String,
 }
 
 #[async_trait]
@@ -136,9 +163,9 @@ impl Reader for SharedReader {
 }
 
 /// A source whose comments are shared; its list is each edition's own.
-pub struct SharedStories {
-    pub texts: Arc<SharedTexts>,
-    pub source: Arc<dyn StorySource>,
+struct SharedStories {
+    texts: Arc<SharedTexts>,
+    source: Arc<dyn StorySource>,
 }
 
 #[async_trait]
@@ -168,11 +195,11 @@ impl StorySource for SharedStories {
 }
 
 /// A writer whose titles and summaries are shared.
-pub struct SharedWriter {
-    pub texts: Arc<SharedTexts>,
-    pub writer: Arc<dyn Writer>,
+struct SharedWriter {
+    texts: Arc<SharedTexts>,
+    writer: Arc<dyn Writer>,
     /// All that its texts depend on, but for its prompts: model, language, length.
-    pub by: String,
+    by: String,
 }
 
 impl SharedWriter {

@@ -28,7 +28,7 @@ use almanack_engine::editions::{
     merged::{MergedStories, Part},
     meter::StoreMeter,
     selected::SelectedStories,
-    shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
+    shared::SharedTexts,
 };
 use almanack_server::ReaderPages;
 
@@ -69,24 +69,9 @@ pub(super) fn sharing(outside: Outside, texts: &Arc<SharedTexts>, edition: &Edit
         .models()
         .map(|model| (&model.base_url, &model.model))
         .collect();
-    let by = format!("{}\n{models:?}", keys.language);
-    Outside {
-        source: Arc::new(SharedStories {
-            texts: Arc::clone(texts),
-            source: outside.source,
-        }),
-        reader: Arc::new(SharedReader {
-            texts: Arc::clone(texts),
-            reader: outside.reader,
-            by: format!("{:?}", edition.pages),
-        }),
-        writer: Arc::new(SharedWriter {
-            texts: Arc::clone(texts),
-            writer: outside.writer,
-            by: format!("{by}\n{}", keys.summary_length),
-        }),
-        ..outside
-    }
+    let reader = format!("{:?}", edition.pages);
+    let writer = format!("{}\n{models:?}\n{}", keys.language, keys.summary_length);
+    outside.sharing(texts, reader, writer)
 }
 
 /// Every address that the operator named for editions, or that Almanack itself names.

@@ -3,10 +3,7 @@
 use almanack_core::edition::{
     EditionName, hold::Approval, port::FailureClass, prompts::Kind, turn::Meant,
 };
-use almanack_engine::editions::{
-    Outside,
-    shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
-};
+use almanack_engine::editions::shared::SharedTexts;
 use almanack_testkit::edition_harness::InjectedFault;
 
 use super::*;
@@ -55,23 +52,7 @@ impl Room {
         settings.name = named(name);
         let by = format!("model {}", settings.language);
         Arc::new(Editions {
-            outside: Outside {
-                source: Arc::new(SharedStories {
-                    texts: Arc::clone(texts),
-                    source: outside.source,
-                }),
-                reader: Arc::new(SharedReader {
-                    texts: Arc::clone(texts),
-                    reader: outside.reader,
-                    by: "reader".to_owned(),
-                }),
-                writer: Arc::new(SharedWriter {
-                    texts: Arc::clone(texts),
-                    writer: outside.writer,
-                    by,
-                }),
-                ..outside
-            },
+            outside: outside.sharing(texts, "reader".to_owned(), by),
             settings,
             store: self.store.clone(),
             shown: self.store.clone(),

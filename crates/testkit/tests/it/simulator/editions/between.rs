@@ -13,11 +13,7 @@ use almanack_core::{
     store::Store,
     time::Clock,
 };
-use almanack_engine::editions::{
-    Outside, Settings,
-    meter::StoreMeter,
-    shared::{SharedReader, SharedStories, SharedTexts, SharedWriter},
-};
+use almanack_engine::editions::{Outside, Settings, meter::StoreMeter, shared::SharedTexts};
 use almanack_testkit::edition_harness::{listed, metered::Metered};
 use async_trait::async_trait;
 use jiff::civil::Date;
@@ -58,23 +54,7 @@ pub(super) fn around(
     let Some(texts) = texts else {
         return outside;
     };
-    Outside {
-        source: Arc::new(SharedStories {
-            texts: Arc::clone(texts),
-            source: outside.source,
-        }),
-        reader: Arc::new(SharedReader {
-            texts: Arc::clone(texts),
-            reader: outside.reader,
-            by: "reader".to_owned(),
-        }),
-        writer: Arc::new(SharedWriter {
-            texts: Arc::clone(texts),
-            writer: outside.writer,
-            by: "writer".to_owned(),
-        }),
-        ..outside
-    }
+    outside.sharing(texts, "reader".to_owned(), "writer".to_owned())
 }
 
 /// Lists as many stories as the harness does, but those of the day.
